@@ -37,8 +37,8 @@ class Rooms:
         self.uses, self.shows = {}, {}
         for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
             line = line.split('#')[0].strip()
-            if ' shows ' in line:
-                folder, headers = line.split(' shows ')
+            if ' shows' in line:
+                folder, headers = line.split(' shows')
                 self.shows[folder] = {f'{folder}/{header}' for header in headers.split()}
             elif line:
                 folder, _, used = line.partition(':')

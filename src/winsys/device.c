@@ -2,7 +2,7 @@
  *
  * A device: parameters checked, address space planned, the VM, and its sinks.
  */
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 /* Handles only come and go for imports with the lock held: what FD_TO_HANDLE gave is not closed
  * before its buffer stands in the list. */

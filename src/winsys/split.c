@@ -4,7 +4,7 @@
  * signals, and its fence says nothing of the parts before. So each of those signals a timeline of
  * its own, and a query for the outcome of a point of the submission covers theirs, too.
  */
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 struct agxw_split {
    struct agxw_device *device;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * See syncobj.h.
+ * Requests on DRM syncobjs by handle (device_impl.h).
  */
-#include "winsys/syncobj.h"
+#include "winsys/device_impl.h"
 
 #include <errno.h>
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Timelines: DRM syncobjs used with increasing points only. The kernel's wait does
- * not tell whether a fence failed; that stands in the sync file of the point.
+ * Timelines, and what they share with other devices and processes: DRM syncobjs used with
+ * increasing points only. The kernel's wait does not tell whether a fence failed; that stands in
+ * the sync file of the point.
  */
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/syncobj.h"
+#include "winsys/device_impl.h"
 
 agx_status agxw_timeline_create(struct agxw_device *device, uint64_t initial,
                                 struct agxw_timeline **out_timeline)
@@ -155,4 +158,224 @@ agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points
    agx_status status = wait_arrays(device, &arrays, used, any, deadline_ns);
    end_arrays(&arrays);
    return status;
+}
+
+/* Timelines and their points beyond this device: files of syncobjs, sync files and
+ * eventfds, and points that follow other points. A point of value 0 is reached from
+ * the start; to the kernel 0 would mean "the latest fence", so a syncobj that was made
+ * signalled stands in for it. */
+
+agx_status agxw_timeline_export(struct agxw_timeline *timeline, int *out_fd)
+{
+   int error = agxw_syncobj_to_fd(timeline->device, timeline->handle, out_fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u: export as a file", timeline->handle);
+   return AGX_OK;
+}
+
+agx_status agxw_timeline_import(struct agxw_device *device, int fd,
+                                struct agxw_timeline **out_timeline)
+{
+   *out_timeline = NULL;
+   struct agxw_timeline *timeline = agx_host_zalloc(device->alloc, sizeof(*timeline));
+   if (!timeline)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "timeline: no memory for the object");
+   int error = agxw_syncobj_from_fd(device, fd, &timeline->handle);
+   if (error) {
+      agx_host_free(device->alloc, timeline, sizeof(*timeline));
+      if (error == -EINVAL)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "timeline: file %d is not a syncobj's", fd);
+      return agx_status_fail_errno(error, "timeline: import of file %d", fd);
+   }
+   timeline->device = device;
+   *out_timeline = timeline;
+   return AGX_OK;
+}
+
+/* The syncobj that is asked about a point; value 0: one that is signalled. */
+static agx_status begin_point(const struct agxw_point *point, uint32_t *out_handle)
+{
+   *out_handle = point->timeline->handle;
+   if (point->value)
+      return AGX_OK;
+   int error =
+      agxw_syncobj_create(point->timeline->device, AGX_UAPI_SYNCOBJ_CREATE_SIGNALED, out_handle);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point 0: SYNCOBJ_CREATE",
+                                   point->timeline->handle);
+   return AGX_OK;
+}
+
+static void end_point(const struct agxw_point *point, uint32_t handle)
+{
+   if (!point->value)
+      agxw_syncobj_destroy(point->timeline->device, handle);
+}
+
+static agx_status fail_without_fence(const struct agxw_point *point, const char *verb)
+{
+   return AGX_FAIL(
+      AGX_FAILED_PRECONDITION,
+      "timeline %u, point %llu can't be %s: nothing that reaches it has been submitted",
+      point->timeline->handle, (unsigned long long)point->value, verb);
+}
+
+agx_status agxw_point_export_sync_file(const struct agxw_point *point, int *out_fd)
+{
+   uint32_t handle;
+   *out_fd = -1;
+   AGX_TRY(begin_point(point, &handle));
+   int error = agxw_syncobj_to_sync_file(point->timeline->device, handle, point->value, out_fd);
+   end_point(point, handle);
+   if (error == -EINVAL)
+      return fail_without_fence(point, "exported");
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: export as a sync file",
+                                   point->timeline->handle, (unsigned long long)point->value);
+   return AGX_OK;
+}
+
+static agx_status refuse_zero(const struct agxw_point *point, const char *what)
+{
+   if (point->value)
+      return AGX_OK;
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "timeline %u: %s as value 0", point->timeline->handle,
+                   what);
+}
+
+agx_status agxw_point_import_sync_file(const struct agxw_point *point, int fd)
+{
+   AGX_TRY(refuse_zero(point, "a sync file"));
+   int error = agxw_syncobj_from_sync_file(point->timeline->device, point->timeline->handle,
+                                           point->value, fd);
+   if (error == -EINVAL)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "timeline %u, point %llu: file %d is not a sync file",
+                      point->timeline->handle, (unsigned long long)point->value, fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: import of sync file %d",
+                                   point->timeline->handle, (unsigned long long)point->value, fd);
+   return AGX_OK;
+}
+
+/* Source: rows F4x; Linux, drivers/dma-buf/sync_file.c: the fences become a
+ * dma_fence_array, which takes the first error of its fences over. */
+agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b, int *out_fd)
+{
+   struct sync_merge_data merge = {.name = "agxhal", .fd2 = b, .fence = -1};
+   *out_fd = -1;
+   int error = device->kmd->ops->fd_ioctl(device->kmd, a, SYNC_IOC_MERGE, &merge);
+   if (error)
+      return agx_status_fail_errno(error, "sync files %d and %d: SYNC_IOC_MERGE", a, b);
+   *out_fd = merge.fence;
+   return AGX_OK;
+}
+
+agx_status agxw_point_eventfd(const struct agxw_point *point, int fd, bool when_submitted)
+{
+   uint32_t handle;
+   AGX_TRY(begin_point(point, &handle));
+   int error = agxw_syncobj_eventfd(point->timeline->device, handle, point->value, fd,
+                                    when_submitted ? AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE : 0);
+   end_point(point, handle);
+   if (error == -EINVAL || error == -EBADF)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "timeline %u, point %llu: file %d is not an eventfd",
+                      point->timeline->handle, (unsigned long long)point->value, fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: SYNCOBJ_EVENTFD of file %d",
+                                   point->timeline->handle, (unsigned long long)point->value, fd);
+   return AGX_OK;
+}
+
+agx_status agxw_point_transfer(const struct agxw_point *from, const struct agxw_point *to)
+{
+   AGX_TRY(refuse_zero(to, "another point"));
+   if (!from->value)
+      return agxw_timeline_signal(to->timeline, to->value);
+   int error = agxw_syncobj_transfer(from->timeline->device, from->timeline->handle, from->value,
+                                     to->timeline->handle, to->value);
+   if (error == -EINVAL)
+      return fail_without_fence(from, "followed");
+   if (error)
+      return agx_status_fail_errno(
+         error, "timeline %u, point %llu: SYNCOBJ_TRANSFER to timeline %u, point %llu",
+         from->timeline->handle, (unsigned long long)from->value, to->timeline->handle,
+         (unsigned long long)to->value);
+   return AGX_OK;
+}
+
+/* Whether a reached point's fence failed: the point is exported as a sync file and
+ * its fences are asked one by one, because a timeline's own fence carries no error.
+ * Once a point is reached, a kernel forgets its fence with the error as soon as the
+ * timeline has a later point, reached or not (measured on 6.12): who must know gives
+ * each submission a timeline whose last point it is. */
+
+#define MAX_FENCES 32
+
+/* Puts the sync file's state in *out_state: 1 signalled, 0 pending, negative: the
+ * errno of a fence in it. Returns a negative errno when it can't be asked. */
+static int read_state(struct agx_kmd *kmd, int fd, int *out_state)
+{
+   struct sync_fence_info fences[MAX_FENCES] = {0};
+   struct sync_file_info info = {.num_fences = MAX_FENCES, .sync_fence_info = (uintptr_t)fences};
+   int error = kmd->ops->fd_ioctl(kmd, fd, SYNC_IOC_FILE_INFO, &info);
+   if (error == -EINVAL) { /* more fences than that: the sum of them has to do */
+      info = (struct sync_file_info){0};
+      error = kmd->ops->fd_ioctl(kmd, fd, SYNC_IOC_FILE_INFO, &info);
+   }
+   if (error)
+      return error;
+   *out_state = info.status;
+   for (uint32_t i = 0; info.sync_fence_info && i < AGX_MIN(info.num_fences, MAX_FENCES); i++)
+      if (fences[i].status < 0)
+         *out_state = fences[i].status;
+   return 0;
+}
+
+/* What the errors of fences mean. Source: docs/hw/kernel.md 5. */
+static const struct {
+   int error;
+   agx_status code;
+   const char *text;
+} fence_errors[] = {
+   {ETIMEDOUT, AGX_DEADLINE_EXCEEDED, "the GPU hung"},
+   {EIO, AGX_DATA_LOSS, "GPU fault"},
+   {ECANCELED, AGX_ABORTED, "stopped by the fault of another submission, or its process has ended"},
+   {ENODEV, AGX_UNAVAILABLE, "device lost"},
+   {ENODATA, AGX_UNKNOWN, "failed for a reason that the kernel doesn't tell"},
+};
+
+static agx_status fail_fence(const struct agxw_point *point, int error)
+{
+   char detail[320];
+   size_t length = agxw_device_fault_text(point->timeline->device, detail, sizeof(detail));
+   const char *separator = length ? ": " : "";
+   for (size_t i = 0; i < AGX_COUNT(fence_errors); i++)
+      if (fence_errors[i].error == -error)
+         return AGX_FAIL(fence_errors[i].code, "timeline %u, point %llu: %s%s%s",
+                         point->timeline->handle, (unsigned long long)point->value,
+                         fence_errors[i].text, separator, detail);
+   return AGX_FAIL(AGX_UNKNOWN, "timeline %u, point %llu: fence error %d%s%s",
+                   point->timeline->handle, (unsigned long long)point->value, -error, separator,
+                   detail);
+}
+
+agx_status agxw_point_status(const struct agxw_point *point)
+{
+   if (point->value == 0)
+      return AGX_OK;
+   int fd = -1, state = 0;
+   int error = agxw_syncobj_to_sync_file(point->timeline->device, point->timeline->handle,
+                                         point->value, &fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: export as a sync file",
+                                   point->timeline->handle, (unsigned long long)point->value);
+   error = read_state(point->timeline->device->kmd, fd, &state);
+   close(fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: SYNC_IOC_FILE_INFO",
+                                   point->timeline->handle, (unsigned long long)point->value);
+   if (state == 0)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "timeline %u, point %llu is not reached yet",
+                      point->timeline->handle, (unsigned long long)point->value);
+   return state < 0 ? fail_fence(point, state) : agxw_split_status(point);
 }

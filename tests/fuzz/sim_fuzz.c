@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/check/report.h"
+#include "agx/sim/check/statistics.h"
 #include "agx/sim/sim.h"
 #include "base/util.h"
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "agx/sim/machine/address.h"
-#include "agx/sim/exec/atomic.h"
+#include "agx/sim/machine/lanes.h"
+#include "agx/sim/exec/elements_impl.h"
 #include "agx/sim/exec/exec.h"
 #include "agx/sim/machine/format.h"
 #include "base/util.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "agx/sim/memory/cache.h"
+#include "agx/sim/memory/memory.h"
 #include "base/util.h"
 
 /* A translation stays until the generation changes, which is looked at when asked to. */

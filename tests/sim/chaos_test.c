@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agx/sim/launch/chaos.h"
+#include "agx/sim/launch/launch_impl.h"
 #include "base/util.h"
 #include "sim_support.h"
 

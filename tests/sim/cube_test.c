@@ -4,7 +4,7 @@
  */
 #include "support.h"
 
-#include "agx/sim/image/cube.h"
+#include "agx/sim/image/image.h"
 
 /* A direction along an axis meets the middle of that axis's face. */
 static void axes_meet_their_faces(void **state)

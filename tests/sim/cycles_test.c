@@ -4,7 +4,7 @@
  */
 #include "support.h"
 
-#include "agx/sim/check/model.h"
+#include "agx/sim/check/statistics.h"
 #include "base/util.h"
 
 static void knows_occupancy(void **state)

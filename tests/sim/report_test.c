@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/check/report.h"
+#include "agx/sim/check/statistics.h"
 
 struct reports {
    char *table, *json;

@@ -5,14 +5,14 @@
  */
 #include "sim_support.h"
 
-#include "agx/sim/image/texture.h"
+#include "agx/sim/image/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agx/sim/check/shadow.h"
-#include "agx/sim/launch/group.h"
+#include "agx/sim/launch/launch_impl.h"
 #include "base/util.h"
 
 static void assemble_program(const char *text, uint8_t *code, size_t capacity)

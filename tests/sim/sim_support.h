@@ -10,7 +10,7 @@
 #include "agx/sim/exec/exec.h"
 #include "agx/sim/machine/kernel.h"
 #include "agx/sim/sim.h"
-#include "agx/sim/launch/workgroup.h"
+#include "agx/sim/launch/launch_impl.h"
 #include "sim_memory.h"
 
 /* One SIMD-group. Fill, then sim_group_run. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/gpu/stats.h"
+#include "winsys/virtual/gpu/faultlog.h"
 
 static void understands_its_values(void **state)
 {

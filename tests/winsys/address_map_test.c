@@ -6,7 +6,7 @@
 #include "support.h"
 
 #include "base/util.h"
-#include "winsys/address_map.h"
+#include "winsys/va_heap_impl.h"
 
 static void m1_plan_is_the_recorded_one(void **state)
 {

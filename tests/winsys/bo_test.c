@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 static void flags_reach_the_kernel(void **state)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "winsys/capture.h"
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 struct file {
    char path[64];

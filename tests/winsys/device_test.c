@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 #include "failing_alloc.h"
 
 static void an_m1_is_described(void **state)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "winsys/discovery.h"
+#include "winsys/device_impl.h"
 
 static void nodes_come_with_a_verdict(void **state)
 {

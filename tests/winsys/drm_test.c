@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "winsys/asahi_uapi.h"
-#include "winsys/discovery.h"
+#include "winsys/device_impl.h"
 
 static bool stands_in; /* for the C library: this test file runs */
 static struct {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 static struct fake_kmd *fake_of(struct agx_kmd *kmd)
 {

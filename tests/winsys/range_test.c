@@ -6,7 +6,7 @@
 
 #include "fake_kmd.h"
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 #define PAGE 16384u
 

@@ -11,7 +11,7 @@
 
 #include "fake_kmd.h"
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 static void begin(struct fake_device *it)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 #define GIB UINT64_C(0x40000000)
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 static void assert_sync(const struct agx_uapi_sync *sync, const struct agxw_timeline *timeline,
                         uint64_t value)

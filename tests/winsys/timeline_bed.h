@@ -11,7 +11,7 @@
 #include "support.h"
 
 #include "../virtual/rows/spinner.h"
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 #define BED_STREAMS 2
 

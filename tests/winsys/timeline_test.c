@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 #include "failing_alloc.h"
 
 static void begin(struct fake_device *it, uint64_t initial)

@@ -8,7 +8,7 @@
 
 #include "agx/chip.h"
 #include "base/util.h"
-#include "winsys/va_heap.h"
+#include "winsys/va_heap_impl.h"
 #include "failing_alloc.h"
 
 #define PAGE  UINT64_C(16384)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "winsys/device.h"
+#include "winsys/device_impl.h"
 
 /* A device, a queue, a timeline, and a stream that ends at once. */
 struct client {

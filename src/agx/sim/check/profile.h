@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts what a dispatch executes, for statistics and modelled cycles (model.h). A
- * run loop of its own (launch/group.c) calls in here; the plain one knows nothing of it.
+ * Counts what a dispatch executes, for statistics and modelled cycles (statistics.h). A
+ * run loop of its own (launch/workgroup.c) calls in here; the plain one knows nothing of it.
  * Each worker counts for itself, workgroup by workgroup, so that sums do not depend
  * on the number of threads.
  */

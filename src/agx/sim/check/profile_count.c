@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "agx/sim/machine/address.h"
+#include "agx/sim/machine/lanes.h"
 #include "agx/sim/machine/exec_set.h"
 #include "agx/sim/check/profile_impl.h"
 #include "base/util.h"

@@ -25,7 +25,7 @@ agxs_shadow_rule agxs_shadow_whole, agxs_shadow_int_to_f, agxs_shadow_derive;
 agxs_shadow_rule agxs_shadow_load, agxs_shadow_store, agxs_shadow_atomic, agxs_shadow_lload;
 agxs_shadow_rule agxs_shadow_lstore, agxs_shadow_latomic, agxs_shadow_stack_adjust;
 agxs_shadow_rule agxs_shadow_stack_load, agxs_shadow_stack_store, agxs_shadow_uniform_store;
-/* shadow_image.c */
+/* shadow_memory.c: of images */
 agxs_shadow_rule agxs_shadow_sample, agxs_shadow_image_write, agxs_shadow_image_block;
 agxs_shadow_rule agxs_shadow_image_state, agxs_shadow_tile;
 /* shadow_simd.c */

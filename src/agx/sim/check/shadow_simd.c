@@ -3,7 +3,7 @@
  * Undefined bits at the execution mask, at jumps through registers, and between lanes.
  */
 #include "agx/sim/check/shadow_impl.h"
-#include "agx/sim/exec/shuffle.h"
+#include "agx/sim/exec/compare.h"
 
 static bool is_condition_used(const struct agxs_uop *uop, uint32_t nesting)
 {

@@ -6,7 +6,7 @@
  */
 #include "agx/sim/exec/compare.h"
 #include "agx/sim/exec/functions_impl.h"
-#include "agx/sim/machine/reach.h"
+#include "agx/sim/machine/kernel.h"
 
 /* All ones where it holds; masks instead of branches, which compilers like to make. Counters
  * are small, so that signed comparisons do. */

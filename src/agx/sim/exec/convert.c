@@ -7,7 +7,7 @@
  */
 #include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/floats.h"
-#include "agx/sim/exec/transcendental.h"
+#include "agx/sim/exec/transcendental_impl.h"
 
 #define FLOAT_UNARY(name, expression)                                                              \
    const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \

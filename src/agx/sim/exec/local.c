@@ -6,13 +6,11 @@
  * program finds what it adjusted for at 0 and up. Beyond what the launch declared,
  * threadgroup loads give 0 and stores are dropped, as soft faults.
  */
-#include "agx/sim/machine/address.h"
-#include "agx/sim/exec/atomic.h"
-#include "agx/sim/exec/elements.h"
+#include "agx/sim/machine/lanes.h"
+#include "agx/sim/exec/elements_impl.h"
 #include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/format.h"
-#include "agx/sim/machine/lanes.h"
-#include "agx/sim/machine/reach.h"
+#include "agx/sim/machine/kernel.h"
 
 /* True when every element that active lanes name lies in threadgroup memory and needs no
  * conversion; the offsets are then good for agxs_load_elements and agxs_store_elements. */

@@ -4,10 +4,9 @@
  * once; when all of them lie in one page, one translation serves the instruction.
  * Unmapped memory is a soft fault per element. Source: docs/hw/machine.md 7.
  */
-#include "agx/sim/machine/address.h"
-#include "agx/sim/exec/atomic.h"
-#include "agx/sim/exec/elements.h"
+#include "agx/sim/exec/elements_impl.h"
 #include "agx/sim/exec/functions_impl.h"
+#include "agx/sim/image/image.h"
 #include "agx/sim/machine/floats.h"
 #include "agx/sim/machine/format.h"
 #include "agx/sim/machine/lanes.h"
@@ -259,4 +258,47 @@ const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct 
    if (uop->dst.bits)
       agxs_put_u32(group, &uop->dst, &old);
    return uop + 1;
+}
+
+/* Exec functions of textures, images and tile memory. */
+
+const struct agxs_uop *AGXS_EXEC(sample)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_image_sample(group, uop) ? uop + 1 : NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(image_write)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_image_write(group, uop) ? uop + 1 : NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(image_write_block)(struct agxs_group *group,
+                                                    const struct agxs_uop *uop)
+{
+   /* As long as a thousand others: it ends the group's time slice, so that limits are looked at. */
+   if (agxs_image_write_block(group, uop))
+      group->next = uop + 1;
+   return NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(texture_state)(struct agxs_group *group,
+                                                const struct agxs_uop *uop)
+{
+   return agxs_image_load_state(group, uop, false) ? uop + 1 : NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(sampler_state)(struct agxs_group *group,
+                                                const struct agxs_uop *uop)
+{
+   return agxs_image_load_state(group, uop, true) ? uop + 1 : NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(tile_load)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_image_tile(group, uop, false) ? uop + 1 : NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(tile_store)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_image_tile(group, uop, true) ? uop + 1 : NULL;
 }

@@ -7,7 +7,6 @@
  */
 #include "agx/sim/exec/compare.h"
 #include "agx/sim/exec/functions_impl.h"
-#include "agx/sim/exec/shuffle.h"
 
 static void put_ballot(struct agxs_group *group, const struct agxs_uop *uop,
                        const struct agxs_row *truth)

@@ -4,7 +4,7 @@
  * state registers or the heap, coordinates. load.c, store.c and the bounds checks call it.
  * Unpacked descriptors stay in a cache of the worker.
  */
-#include "agx/sim/image/lane.h"
+#include "agx/sim/image/image.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "agx/sim/machine/format.h"
-#include "agx/sim/image/lane.h"
+#include "agx/sim/image/image.h"
 #include "agx/sim/machine/lanes.h"
 #include "base/util.h"
 

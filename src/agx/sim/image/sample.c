@@ -3,11 +3,10 @@
  * Filtering: levels, coordinates, addressing modes, filters, gathers and comparisons of one
  * sample, and the store of one texel. load.c and store.c call it lane by lane.
  */
-#include "agx/sim/image/sample.h"
+#include "agx/sim/image/image.h"
 
 #include <math.h>
 
-#include "agx/sim/image/cube.h"
 #include "agx/sim/machine/floats.h"
 #include "agx/sim/machine/format.h"
 #include "base/util.h"

@@ -3,7 +3,7 @@
  * Converts between the bytes of a texel and its channels, for every format that descriptors
  * can name. texture.c chooses the format, sample.c loads and stores.
  */
-#include "agx/sim/image/texel.h"
+#include "agx/sim/image/image.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A pool of threads, each with a worker, which take the workgroups of a launch one after
  * the other. launch.c runs each launch through it.
  */
-#include "agx/sim/launch/dispatch.h"
+#include "agx/sim/launch/launch_impl.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "agx/sim/check/profile.h"
-#include "agx/sim/launch/workgroup.h"
 #include "base/thread.h"
 #include "base/util.h"
 

@@ -4,9 +4,8 @@
  * bind_table.c names by opcode. kernel.c calls agxs_bind() for every instruction that it
  * decodes.
  */
-#include "agx/sim/machine/bind.h"
-
 #include "agx/sim/machine/bind_impl.h"
+
 #include "base/util.h"
 
 /* Integer operation: mode, flag and imm as the table says. */

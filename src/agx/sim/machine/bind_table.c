@@ -4,7 +4,7 @@
  * the bind function that knows what to do with them.
  */
 #include "agx/sim/machine/bind_impl.h"
-#include "agx/sim/memory/cache.h"
+#include "agx/sim/memory/memory.h"
 
 #define AT(row, operand) AGX_ISA_##row##_##operand + 1
 

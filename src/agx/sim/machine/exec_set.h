@@ -29,7 +29,7 @@
    X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load) X(stack_store) X(uniform_store) \
    /* exec/simd.c */ \
    X(icmp_ballot) X(fcmp_ballot) X(shuffle) X(reduce) X(matrix) \
-   /* exec/image.c */ \
+   /* exec/memory.c: images */ \
    X(sample) X(image_write) X(image_write_block) X(texture_state) X(sampler_state) \
    X(tile_load) X(tile_store)
 /* clang-format on */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/machine/bind.h"
+#include "agx/sim/machine/bind_impl.h"
 #include "agx/sim/machine/floats.h"
 #include "base/util.h"
 

@@ -2,13 +2,12 @@
  *
  * Follows jumps through a register: finds the uop in the group's code, in the launch's
  * kernel or in code decoded before, and decodes it when none has it. exec/control.c calls
- * it; launch/group.c moves the group there.
+ * it; launch/workgroup.c moves the group there.
  */
-#include "agx/sim/machine/reach.h"
+#include "agx/sim/machine/kernel.h"
 
 #include <stdlib.h>
 
-#include "agx/sim/machine/kernel.h"
 #include "base/util.h"
 
 /* Decodes the code at pc; NULL after the error text is set. */

@@ -4,7 +4,7 @@
  * addresses of a page share one. A copy that may be written has a original, the page as it
  * was: what differs from it was written here, and only that goes to memory.
  */
-#include "agx/sim/memory/cache.h"
+#include "agx/sim/memory/memory.h"
 
 #include <stdlib.h>
 

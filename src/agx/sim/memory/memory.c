@@ -3,7 +3,7 @@
  * The slow half of the tlb: asks the address space for a page, forgets pages when the
  * generation changes, and copies across pages. All rooms above read GPU memory through it.
  */
-#include "agx/sim/memory/cache.h"
+#include "agx/sim/memory/memory.h"
 
 #include "base/util.h"
 

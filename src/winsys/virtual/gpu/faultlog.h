@@ -6,7 +6,9 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdint.h>
 
+#include "agx/sim/check/statistics.h"
 #include "agx/sim/sim.h"
 #include "winsys/virtual/store/node.h"
 
@@ -37,10 +39,41 @@ void agxv_note_failure(const struct agxv_execution *execution, int32_t error, ui
 
 /* agxs_options.on_fault; user is the execution. */
 void agxv_note_fault(void *user, const struct agxs_fault *fault);
-/* Hands what a launch of this command executed to the profiler of its file (counters.c). */
+/* Hands what a launch of this command executed to the profiler of its file (stats.c). */
 void agxv_report_counters(const struct agxv_execution *execution,
                           const struct agxs_dispatch_stats *stats);
 /* Adds what an execution counted to the node's counts. The lock is held. */
 void agxv_note_soft_faults(struct agxv_execution *execution);
 /* Shows the counts when tracing. */
 void agxv_show_statistics(struct agx_virtual_node *node);
+
+/* The bounds of dispatches that this process declared (agx_virtual_declare_bounds), by the address
+ * of their stream. A list: bounds are declared to find mistakes, not for speed. */
+
+struct agxv_declared_bounds {
+   struct agxv_declared_bounds *next;
+   uint64_t stream_va;
+   uint32_t refs; /* under node->local: of the list, and of executions */
+   uint32_t count;
+   struct agxs_range ranges[];
+};
+
+/* What was declared for the stream, to be put back; NULL when nothing was. */
+struct agxv_declared_bounds *agxv_bounds_get(struct agx_virtual_node *node, uint64_t stream_va);
+/* Gives back what agxv_bounds_get gave; NULL is fine. */
+void agxv_bounds_put(struct agx_virtual_node *node, struct agxv_declared_bounds *bounds);
+/* Forgets everything; nothing executes. */
+void agxv_bounds_fini(struct agx_virtual_node *node);
+
+/* Statistics of what submissions executed, written where AGX_VIRTUAL_STATS says:
+ * "table" or "json" (a line for each dispatch), to standard error, or with ":FILE"
+ * appended to a file. Each dispatch is written in one piece before its submission is
+ * done, so several threads and processes may share a file. */
+
+/* What a value of AGX_VIRTUAL_STATS asks for; says so on standard error when it makes no
+ * sense. text may be NULL. */
+struct agxv_stats agxv_stats_parse(const char *text);
+
+/* A file that can't be written is said on standard error. */
+void agxv_stats_write(const struct agxv_stats *stats, uint64_t submission, uint32_t command,
+                      const struct agxs_dispatch_stats *dispatch);

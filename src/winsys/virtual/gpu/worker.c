@@ -11,15 +11,13 @@
 
 #include "base/thread.h"
 #include "base/util.h"
-#include "winsys/virtual/gpu/bounds.h"
 #include "winsys/virtual/gpu/faultlog.h"
-#include "winsys/virtual/sync/fence.h"
 #include "winsys/virtual/gpu/job.h"
 #include "winsys/virtual/mm/memory.h"
-#include "winsys/virtual/gpu/schedule.h"
-#include "winsys/virtual/gpu/stats.h"
 #include "winsys/virtual/mm/vm.h"
+#include "winsys/virtual/sync/fence.h"
 #include "winsys/virtual/sync/watch.h"
+#include "winsys/virtual/virtual.h"
 
 #define PLACE_POLL_NS 1000000
 
@@ -347,4 +345,11 @@ void agxv_workers_stop(struct agx_virtual_node *node)
    for (uint32_t i = 0; i < count; i++)
       pthread_join(node->workers[i], NULL);
    node->stopping = false;
+}
+
+/* The simulator that nodes execute with unless a test sets another one. */
+
+agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void)
+{
+   return agxs_run_compute;
 }

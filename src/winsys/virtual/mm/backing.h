@@ -53,3 +53,10 @@ void agxv_backing_fini(struct agx_virtual_node *node);
 /* Size of the memory behind a descriptor that PRIME gave out, by this node or another one, or
  * that /dev/udmabuf did; 0 when it is none; and where in the file it begins. Without the lock. */
 uint64_t agxv_buffer_bytes(int fd, uint64_t *out_offset);
+
+/* dma-bufs of ranges of memory files, as /dev/udmabuf makes them. */
+
+/* Whether fd, which is a memory file, stands for such a range, and for which. */
+bool agxv_udmabuf_range(int fd, uint64_t *out_offset, uint64_t *out_bytes);
+/* Makes it stand for one. Both are multiples of the host's pages. */
+void agxv_udmabuf_mark(int fd, uint64_t offset, uint64_t bytes);

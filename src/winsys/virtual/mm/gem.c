@@ -13,7 +13,6 @@
 #include "winsys/virtual/mm/gem.h"
 #include "winsys/virtual/mm/backing.h"
 #include "winsys/virtual/store/inject.h"
-#include "winsys/virtual/mm/handlers.h"
 #include "winsys/virtual/mm/memory.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/mm/vm.h"

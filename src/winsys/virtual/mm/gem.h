@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "winsys/virtual/mm/backing.h"
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/object.h"
 
 /* A buffer of that many pages, refs 1; 0 when there is no memory. */
@@ -16,3 +18,21 @@ void agxv_hold_again(struct agx_virtual_node *node);
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
 /* The same of a binding for timestamps (GEM_BIND_OBJECT). */
 void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
+
+/* Requests on the descriptors of buffers. */
+
+/* fd is a buffer's (agxv_buffer_bytes); the lock is held. 0 or a negative errno. */
+int agxv_dmabuf_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
+                      uint64_t argument);
+
+/* The handlers of requests about buffers and address spaces. */
+
+AGXV_HANDLER(gem_create);
+AGXV_HANDLER(gem_close);
+AGXV_HANDLER(gem_mmap_offset);
+AGXV_HANDLER(gem_bind_object);
+AGXV_HANDLER(prime_handle_to_fd);
+AGXV_HANDLER(prime_fd_to_handle);
+AGXV_HANDLER(vm_create);
+AGXV_HANDLER(vm_destroy);
+AGXV_HANDLER(vm_bind);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * See pagetable.h. A new mapping first makes all tables that it needs, so that it
+ * See pagetable_impl.h. A new mapping first makes all tables that it needs, so that it
  * can't stop half way.
  */
-#include "winsys/virtual/mm/pagetable.h"
+#include "winsys/virtual/mm/pagetable_impl.h"
 
 #include "winsys/virtual/mm/memory.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/util.h"
 #include "winsys/virtual/store/inject.h"
-#include "winsys/virtual/mm/handlers.h"
-#include "winsys/virtual/mm/pagetable.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/mm/pagetable_impl.h"
 #include "winsys/virtual/store/user.h"
 
 #define MAX_BIND_RECORDS 64u

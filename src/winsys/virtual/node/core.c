@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "winsys/virtual/node/handlers.h"
+#include "winsys/virtual/node/node_impl.h"
 #include "winsys/virtual/gpu/job.h"
 #include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/user.h"

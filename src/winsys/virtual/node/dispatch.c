@@ -8,13 +8,14 @@
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
+#include "winsys/virtual/gpu/job.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/node/node_impl.h"
 #include "winsys/virtual/store/inject.h"
-#include "winsys/virtual/gpu/handlers.h"
-#include "winsys/virtual/mm/handlers.h"
-#include "winsys/virtual/node/handlers.h"
-#include "winsys/virtual/node/inject_parse.h"
-#include "winsys/virtual/sync/handlers.h"
 #include "winsys/virtual/store/user.h"
+#include "winsys/virtual/sync/fence.h"
+#include "winsys/virtual/sync/syncobj.h"
+#include "winsys/virtual/sync/watch.h"
 
 #define MAX_ARGUMENT_BYTES 64
 
@@ -119,4 +120,27 @@ int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long code, void *a
    if (both & 2 && agxv_copy_out(address, copy, size))
       return -EFAULT;
    return result;
+}
+
+/* Requests on descriptors that the node gave out: finds what one stands for, and passes them on to
+ * sync files (sync/) or buffers (mm/). */
+
+int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
+                         void *argument)
+{
+   int error = -ENOTTY;
+   bool is_buffer = agx_virtual_is_buffer(fd);
+   agxv_lock(node);
+   const struct agxv_record *record = is_buffer ? NULL : agxv_record_find(node, fd);
+   if (is_buffer) {
+      error = agxv_dmabuf_ioctl(node, fd, request, (uintptr_t)argument);
+   } else if (record && record->kind == AGXV_RECORD_SYNC_FILE) {
+      /* The fence outlives the record while the request is worked on. */
+      uint32_t fence = record->target;
+      agxv_fence_get(node, fence);
+      error = agxv_sync_file_ioctl(node, fence, request, (uintptr_t)argument);
+      agxv_fence_put(node, fence);
+   }
+   agxv_unlock(node);
+   return error;
 }

@@ -4,7 +4,7 @@
  * semicolon; '#' begins a remark. The text may come from anywhere: words are cut out
  * of it by position, numbers are bounded, and what is shown of it is made printable.
  */
-#include "winsys/virtual/node/inject_parse.h"
+#include "winsys/virtual/node/node_impl.h"
 
 #include <ctype.h>
 #include <errno.h>

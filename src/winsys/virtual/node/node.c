@@ -2,7 +2,7 @@
  *
  * Nodes: creation, options, and what a fork means for them.
  */
-#include "winsys/virtual/gpu/bounds.h"
+#include "winsys/virtual/gpu/faultlog.h"
 #include "winsys/virtual/store/node.h"
 
 #include <errno.h>
@@ -17,13 +17,10 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/gpu/faultlog.h"
 #include "winsys/virtual/mm/backing.h"
 #include "winsys/virtual/mm/gem.h"
-#include "winsys/virtual/node/file.h"
-#include "winsys/virtual/node/inject_parse.h"
+#include "winsys/virtual/node/node_impl.h"
 #include "winsys/virtual/gpu/job.h"
-#include "winsys/virtual/gpu/stats.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/sync/watch.h"
 

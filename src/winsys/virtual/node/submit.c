@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "winsys/virtual/sync/event.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/node/handlers.h"
+#include "winsys/virtual/node/node_impl.h"
 #include "winsys/virtual/gpu/job.h"
 #include "winsys/virtual/sync/syncobj.h"
 #include "winsys/virtual/store/user.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fault scripts: what goes wrong when, for tests of clients. A script is read once,
- * when the node opens (node/inject_parse.h); docs/virtual.md describes its language. Nothing here
+ * when the node opens (node/inject_parse.c); docs/virtual.md describes its language. Nothing here
  * costs anything where there is no script.
  */
 #pragma once

@@ -10,12 +10,13 @@
 #include <stdint.h>
 
 #include "agx/sim/sim.h"
+#include "winsys/asahi_uapi.h"
 #include "winsys/virtual/store/segment.h"
 #include "winsys/virtual/virtual.h"
 
 #define AGXV_WORKERS 2
 
-/* Where statistics go; see gpu/stats.h. */
+/* Where statistics go; see gpu/faultlog.h. */
 enum agxv_stats_form {
    AGXV_STATS_NONE,
    AGXV_STATS_TABLE,
@@ -72,7 +73,7 @@ struct agxv_watch {
 struct agxv_node_calls {
    /* Another process shared buffers or dropped some (mm/backing.h). */
    void (*sync_backings)(struct agx_virtual_node *node);
-   /* After a wait: looks for processes that died, and cleans up after them (node/file.h). */
+   /* After a wait: looks for processes that died, and cleans up after them (node/node_impl.h). */
    void (*reap)(struct agx_virtual_node *node);
    /* Starts the worker threads; false when the host refuses (gpu/job.h). */
    bool (*start_workers)(struct agx_virtual_node *node);
@@ -100,8 +101,8 @@ struct agx_virtual_node {
    struct agxv_mapping *mappings;
    size_t mapping_count, mapping_capacity;
 
-   struct agxv_declared_bounds *declared_bounds; /* gpu/bounds.h */
-   /* gpu/counters.c: gets what launches of a file execute; fn NULL: none. */
+   struct agxv_declared_bounds *declared_bounds; /* gpu/faultlog.h */
+   /* gpu/stats.c: gets what launches of a file execute; fn NULL: none. */
    agx_virtual_counters_fn *counters_fn;
    void *counters_user;
    uint32_t counters_file;
@@ -146,3 +147,9 @@ void agxv_report(struct agx_virtual_node *node, const char *format, ...)
 /* Shows a sentence when tracing. */
 void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
    __attribute__((format(printf, 2, 3)));
+
+/* How rooms declare the handlers of requests (the header of its topic). A handler gets the argument
+ * as a copy in the kernel's own size, takes the lock itself, and returns 0 or a negative errno;
+ * what it leaves in the argument is copied out in either case. node/dispatch.c calls them. */
+
+#define AGXV_HANDLER(name) int agxv_##name(struct agx_virtual_file *file, void *argument)

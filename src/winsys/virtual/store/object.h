@@ -33,7 +33,7 @@ struct agxv_file {
    struct agxv_table tables[AGXV_KINDS];
    int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open */
    uint32_t next;
-   bool has_fd;     /* descriptors were given out for it: node/openfd.c */
+   bool has_fd;     /* descriptors were given out for it: node/file.c */
    uint64_t serial; /* from 1, used once */
 };
 

@@ -62,3 +62,11 @@ uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint
                              bool *out_done);
 /* The largest value that is done with all before it, or the last submitted one. */
 uint64_t agxv_fence_value(struct agx_virtual_node *node, uint32_t fence, bool last_submitted);
+
+/* Changes of fences and syncobjs, which every process that shares the node waits for. */
+
+/* Gives up the lock until an event or the deadline: 0, -ETIME or -EINTR. Looks after
+ * processes that died meanwhile. */
+int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns);
+/* Tells everybody that fences or syncobjs changed. The lock is held. */
+void agxv_notify(struct agx_virtual_node *node);

@@ -2,15 +2,13 @@
  *
  * Syncobj requests that don't wait. Behaviour: docs/hw/kernel.md 6, kernel 7.2.
  */
-#include "winsys/virtual/sync/event.h"
+#include "winsys/virtual/sync/fence.h"
 #include "winsys/virtual/sync/syncobj.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/sync/handlers.h"
 #include "winsys/virtual/store/user.h"
 #include "winsys/virtual/sync/watch.h"
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/object.h"
 
 /* Puts fence (borrowed, may be 0) in place of what the syncobj holds. */
@@ -38,3 +39,18 @@ int agxv_syncobj_array_lock(struct agx_virtual_file *file, struct agxv_syncobj_a
                             uint64_t handles, uint32_t count);
 /* Gives up the references and the lock. */
 void agxv_syncobj_array_unlock(struct agx_virtual_file *file, struct agxv_syncobj_array *array);
+
+/* The handlers of requests about syncobjs. */
+
+AGXV_HANDLER(syncobj_create);
+AGXV_HANDLER(syncobj_destroy);
+AGXV_HANDLER(syncobj_handle_to_fd);
+AGXV_HANDLER(syncobj_fd_to_handle);
+AGXV_HANDLER(syncobj_wait);
+AGXV_HANDLER(syncobj_timeline_wait);
+AGXV_HANDLER(syncobj_reset);
+AGXV_HANDLER(syncobj_signal);
+AGXV_HANDLER(syncobj_timeline_signal);
+AGXV_HANDLER(syncobj_query);
+AGXV_HANDLER(syncobj_transfer);
+AGXV_HANDLER(syncobj_eventfd);

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "winsys/virtual/sync/event.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/sync/handlers.h"
 #include "winsys/virtual/sync/syncobj.h"
 #include "winsys/virtual/store/user.h"
 

@@ -54,3 +54,9 @@ void agxv_record_sweep(struct agx_virtual_node *node);
 void agxv_watch_fini(struct agx_virtual_node *node);
 /* In a forked child: what is open belongs to the parent. */
 void agxv_watch_disown(struct agx_virtual_node *node);
+
+/* Requests on the descriptors of sync files. */
+
+/* The sync file of this fence; the lock is held. 0 or a negative errno. */
+int agxv_sync_file_ioctl(struct agx_virtual_node *node, uint32_t fence, unsigned long request,
+                         uint64_t argument);

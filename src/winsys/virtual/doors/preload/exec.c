@@ -18,7 +18,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/doors/executable.h"
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 
 #define MAX_KEPT 4096 /* bytes of a variable */
 

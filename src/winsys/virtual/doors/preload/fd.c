@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The node of this process and the table of descriptors that are open files of it.
- * The table only spares looking: what a descriptor is, it says itself (openfd.c), so those
+ * The table only spares looking: what a descriptor is, it says itself (node/file.c), so those
  * that were inherited or received are found when they are first used. Its lock is never
  * held while the node is called, and the node may call functions that take it.
  */
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 #include "winsys/virtual/doors/tree.h"
 
 #define MEMORY_FILE "/memfd:agx-virtual" /* what /proc calls the segment */

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 
 /* Entry points of compilers' checks; no header declares them. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "winsys/asahi_uapi.h"
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 
 static bool is_fd_request(unsigned long request)
 {

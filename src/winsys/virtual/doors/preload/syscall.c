@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 
 #define ARGUMENTS 6
 

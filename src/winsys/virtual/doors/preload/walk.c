@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "winsys/virtual/doors/preload/preload.h"
+#include "winsys/virtual/doors/preload/preload_impl.h"
 #include "winsys/virtual/doors/tree.h"
 
 #define MEMORY_FILE "/memfd:agx-virtual"

@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "base/util.h"
-#include "winsys/virtual/doors/serve/supervisor.h"
+#include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #if defined(__x86_64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64

@@ -15,7 +15,7 @@
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
-#include "winsys/virtual/doors/serve/supervisor.h"
+#include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #define MAX_ARGUMENT_BYTES 256
 

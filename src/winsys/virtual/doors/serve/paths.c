@@ -19,7 +19,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/doors/tree.h"
-#include "winsys/virtual/doors/serve/supervisor.h"
+#include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #define NODE_PATH   "/dev/dri/renderD128"
 #define MEMORY_FILE "/memfd:agx-virtual"

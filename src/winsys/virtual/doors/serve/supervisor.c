@@ -3,7 +3,7 @@
  * Taking stopped calls and answering them. One thread takes all; a call that may take
  * long gets a thread of its own.
  */
-#include "winsys/virtual/doors/serve/supervisor.h"
+#include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "winsys/virtual/doors/serve/supervisor.h"
+#include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #define RESTART 512 /* ERESTARTSYS, for the kernel alone: the handler's SA_RESTART decides */
 
