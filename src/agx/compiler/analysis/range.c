@@ -223,11 +223,8 @@ static bool ends_in_break(const struct agx_link *list)
 /* The first if of a loop's body, when nothing before it can go elsewhere. */
 static struct agxc_if *first_test(const struct agxc_loop *loop)
 {
-   const struct agx_link *second = loop->body.next->next;
-   if (second == &loop->body)
-      return NULL;
-   struct agxc_node *node = agx_container_of(second, struct agxc_node, link);
-   return node->kind == AGXC_NODE_IF ? agxc_as_if(node) : NULL;
+   const struct agxc_node *node = agxc_node_after(&agxc_first_block(&loop->body)->node);
+   return node && node->kind == AGXC_NODE_IF ? agxc_as_if(node) : NULL;
 }
 
 /* The greatest value of the phi that a loop's first test keeps below a constant. Signed compares
@@ -306,9 +303,8 @@ struct agxc_ranges *agxc_ranges_compute(struct agxc_shader *shader)
    bool progress = true;
    for (unsigned round = 0; progress; round++) {
       progress = false;
-      agxc_foreach_block (block, shader)
-         agxc_foreach_instr (instr, block)
-            progress |= update(r, instr, round);
+      agxc_foreach_instr_of (instr, shader)
+         progress |= update(r, instr, round);
    }
    return r;
 }

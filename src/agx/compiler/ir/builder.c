@@ -48,11 +48,15 @@ struct agxc_ref agxc_build3(struct agxc_builder *b, enum agxc_op op, unsigned bi
 
 struct agxc_ref agxc_collect(struct agxc_builder *b, unsigned count, const struct agxc_ref *srcs)
 {
-   return agxc_build(b, AGXC_OP_COLLECT, srcs[0].bits, count, count, srcs);
+   return count == 1 ? *srcs : agxc_build(b, AGXC_OP_COLLECT, srcs[0].bits, count, count, srcs);
 }
 
 void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref *out_elements)
 {
+   if (vector.count == 1) {
+      *out_elements = vector;
+      return;
+   }
    struct agxc_instr *instr = agxc_instr_new_n(b->shader, AGXC_OP_SPLIT, vector.count, 1);
    for (unsigned i = 0; i < vector.count; i++) {
       struct agxc_value *value = agxc_value_new(b->shader, vector.bits, 1);
@@ -61,6 +65,13 @@ void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref 
    }
    instr->operand[vector.count] = vector;
    agxc_insert(b, instr);
+}
+
+struct agxc_ref agxc_build_times(struct agxc_builder *b, struct agxc_ref index, uint32_t by)
+{
+   if (by & (by - 1))
+      return agxc_build_imul(b, index, agxc_u32(by));
+   return agxc_build_ishl(b, index, agxc_u32((uint32_t)__builtin_ctz(by)));
 }
 
 struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
@@ -79,7 +90,13 @@ struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *l
    struct agxc_ref zeros[4];
    for (unsigned i = 0; i < AGX_COUNT(zeros); i++)
       zeros[i] = agxc_imm(0, like->bits);
-   return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
+   return agxc_collect(b, like->count, zeros);
+}
+
+void agxc_define_as(struct agxc_ref made, struct agxc_ref dest)
+{
+   agxc_define(made.value->def, dest);
+   made.value->def = NULL;
 }
 
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
@@ -106,6 +123,13 @@ struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
    agxc_node_insert_before(&behind->node, &branch->node);
    agxc_block_append(b->shader, &branch->then_list, &branch->node);
    agxc_block_append(b->shader, &branch->else_list, &branch->node);
+   while (b->before) {
+      struct agxc_instr *moved = b->before;
+      b->before = agxc_next_instr(moved);
+      agx_list_remove(&moved->link);
+      agx_list_append(&behind->instrs, &moved->link);
+      moved->block = behind;
+   }
    *out_behind = behind;
    return branch;
 }

@@ -48,21 +48,27 @@ struct agxc_ref agxc_build2(struct agxc_builder *b, enum agxc_op op, unsigned bi
                             struct agxc_ref a, struct agxc_ref c);
 struct agxc_ref agxc_build3(struct agxc_builder *b, enum agxc_op op, unsigned bits,
                             struct agxc_ref a, struct agxc_ref c, struct agxc_ref d);
-/* A vector of scalars of equal bits. */
+/* A vector of scalars of equal bits; one scalar is itself. */
 struct agxc_ref agxc_collect(struct agxc_builder *b, unsigned count, const struct agxc_ref *srcs);
-/* All elements of a vector. */
+/* All elements of a vector; the one of a scalar is itself. */
 void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref *out_elements);
+/* index * by, as a shift where that does. */
+struct agxc_ref agxc_build_times(struct agxc_builder *b, struct agxc_ref index, uint32_t by);
 /* Gives dest's value a new definition: a MOV of one element or a COLLECT of several, which it
  * returns. The old definition is the caller's to remove. */
 struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
                                  const struct agxc_ref *elements);
+/* Makes the operation whose only result is `made`, which nothing uses yet, the definition of dest's
+ * value instead. */
+void agxc_define_as(struct agxc_ref made, struct agxc_ref dest);
 /* A 0 shaped like that: a constant, or a vector of them. */
 struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *like);
 /* A phi with a new destination of that shape, whose sources the caller fills in. */
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count);
 
-/* Puts a branch on the condition where the builder stands, at its block's end, and behind that
- * block an if with two empty arms and a new block, which *out_behind receives. */
+/* Ends the builder's block with a branch on the condition, and puts an if with two empty arms
+ * behind it and a new block, which *out_behind receives. What stood behind the builder moves there;
+ * the builder is then at the end of its block. */
 struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
                               struct agxc_block **out_behind);

@@ -134,3 +134,13 @@ void agxc_index(struct agxc_shader *shader)
    number_list(shader, &shader->body, 0, NULL);
    link_preds(shader, link_reachable(shader));
 }
+
+uint32_t *agxc_count_uses(struct agxc_shader *shader)
+{
+   uint32_t *uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            uses[src->value->id]++;
+   return uses;
+}

@@ -91,6 +91,22 @@ static inline struct agxc_instr *agxc_next_instr(const struct agxc_instr *instr)
              ? NULL
              : agx_container_of(instr->link.next, struct agxc_instr, link);
 }
+/* The instruction if it is a phi, else NULL; NULL stays NULL. */
+static inline struct agxc_instr *agxc_as_phi(struct agxc_instr *instr)
+{
+   return instr && instr->op == AGXC_OP_PHI ? instr : NULL;
+}
+/* The nodes around a node in its list, or NULL. */
+static inline struct agxc_node *agxc_node_before(const struct agxc_node *node)
+{
+   return node->link.prev == node->list ? NULL
+                                        : agx_container_of(node->link.prev, struct agxc_node, link);
+}
+static inline struct agxc_node *agxc_node_after(const struct agxc_node *node)
+{
+   return node->link.next == node->list ? NULL
+                                        : agx_container_of(node->link.next, struct agxc_node, link);
+}
 /* The terminator of a block (BRANCH, BREAK, CONTINUE, RETURN or a machine one), or NULL. */
 struct agxc_instr *agxc_terminator(const struct agxc_block *block);
 
@@ -115,6 +131,10 @@ struct agxc_block *agxc_block_after(const struct agxc_node *node);
 #define agxc_foreach_instr(it, blk) agx_list_for_each (struct agxc_instr, it, &(blk)->instrs, link)
 #define agxc_foreach_instr_safe(it, blk)                                                           \
    agx_list_for_each_safe (struct agxc_instr, it, &(blk)->instrs, link)
+/* The phis that a block starts with; the body may remove or replace the current one. */
+#define agxc_foreach_phi(it, blk)                                                                  \
+   for (struct agxc_instr *it = agxc_as_phi(agxc_first_instr(blk)), *it##_next;                    \
+        it && (it##_next = agxc_as_phi(agxc_next_instr(it)), true); it = it##_next)
 #define agxc_foreach_node(it, lst)      agx_list_for_each (struct agxc_node, it, (lst), link)
 #define agxc_foreach_node_safe(it, lst) agx_list_for_each_safe (struct agxc_node, it, (lst), link)
 /* The lists of an if or a loop, in program order: for passes that recurse over the tree. */

@@ -8,6 +8,7 @@
 #include "agx/compiler/ir/node.h"
 #include "agx/compiler/ir/options.h"
 #include "base/arena.h"
+#include "base/bitset.h"
 
 struct agxc_shader {
    struct agx_arena *arena; /* everything that outlives a pass */
@@ -111,7 +112,35 @@ void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struc
  * preds and loop depths. Blocks that nothing reaches keep pred_count 0. */
 void agxc_index(struct agxc_shader *shader);
 
+/* By value id: how many operands name the value. In the shader's arena. */
+uint32_t *agxc_count_uses(struct agxc_shader *shader);
+
+/* An empty set of so many bits, in the shader's arena. */
+static inline agx_bitset_word *agxc_bitset_new(const struct agxc_shader *shader, size_t bits)
+{
+   return AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(bits));
+}
+
+/* The threads of a workgroup whose size no launch chooses. */
+static inline uint32_t agxc_threads_of(const struct agxc_shader *shader)
+{
+   const uint32_t *size = shader->local_size;
+   return AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
+}
+
 /* In program order, after agxc_index. */
 #define agxc_foreach_block(it, shader)                                                             \
    for (struct agxc_block **it##_at = (shader)->blocks, *it = NULL;                                \
         it##_at < (shader)->blocks + (shader)->block_count && ((it = *it##_at), true); it##_at++)
+/* Every instruction of the shader; a `break` leaves its block only. */
+#define agxc_foreach_instr_of(it, shader)                                                          \
+   agxc_foreach_block (it##_block, shader)                                                         \
+      agxc_foreach_instr (it, it##_block)
+#define agxc_foreach_instr_of_safe(it, shader)                                                     \
+   agxc_foreach_block (it##_block, shader)                                                         \
+      agxc_foreach_instr_safe (it, it##_block)
+/* The blocks of a loop, in program order, after agxc_index. */
+#define agxc_foreach_loop_block(it, shader, loop)                                                  \
+   for (struct agxc_block **it##_at = (shader)->blocks + agxc_first_block(&(loop)->body)->index,   \
+                          *it = *it##_at;                                                          \
+        it->index <= agxc_last_block(&(loop)->continuing)->index; it = *++it##_at)

@@ -25,7 +25,7 @@ static enum agxc_visited walk_node(struct agxc_node *node, const struct agxc_vis
 bool agxc_walk(struct agx_link *list, const struct agxc_visitor *visitor, void *user)
 {
    bool progress = false;
-   uint32_t mark = visitor->enter_list ? visitor->enter_list(user) : 0;
+   uint32_t mark = visitor->enter_list ? visitor->enter_list(user, list) : 0;
    for (struct agx_link *at = list->next; at != list;) {
       struct agx_link *before = at->prev, *next = at->next;
       struct agxc_node *node = agx_container_of(at, struct agxc_node, link);

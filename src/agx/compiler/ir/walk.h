@@ -25,7 +25,7 @@ struct agxc_visitor {
    void (*enter_loop)(void *user, struct agxc_loop *loop);
    /* The start of each list and its end, which gets what the start returned: what is known at the
     * end of a list need not hold behind it. */
-   uint32_t (*enter_list)(void *user);
+   uint32_t (*enter_list)(void *user, const struct agx_link *list);
    void (*leave_list)(void *user, uint32_t mark);
 };
 

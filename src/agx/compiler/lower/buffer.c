@@ -223,21 +223,17 @@ bool agxc_lower_buffer(struct agxc_shader *shader)
    l.replaced = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, value_count);
    agxc_index(shader);
    /* Few registers can be the base of a heap: those first. */
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (instr->op == AGXC_OP_HEAP_ADDRESS)
-            (void)heap_of(shader, instr);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         lower_instr(&l, instr);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE && src->value->id < value_count &&
-                l.replaced[src->value->id].kind != AGXC_NONE)
-               *src = l.replaced[src->value->id];
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         join_base(instr);
+   agxc_foreach_instr_of (instr, shader)
+      if (instr->op == AGXC_OP_HEAP_ADDRESS)
+         (void)heap_of(shader, instr);
+   agxc_foreach_instr_of_safe (instr, shader)
+      lower_instr(&l, instr);
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE && src->value->id < value_count &&
+             l.replaced[src->value->id].kind != AGXC_NONE)
+            *src = l.replaced[src->value->id];
+   agxc_foreach_instr_of (instr, shader)
+      join_base(instr);
    return true;
 }

@@ -297,11 +297,9 @@ static bool is_division(const struct agxc_instr *instr)
 static void find_divisions(struct agxc_shader *shader, bool *out_any, bool *out_by_values)
 {
    *out_any = *out_by_values = false;
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         *out_any |= is_division(instr);
-         *out_by_values |= is_division(instr) && agxc_src_b(instr)->kind == AGXC_VALUE;
-      }
+   agxc_foreach_instr_of (instr, shader) {
+      *out_any |= is_division(instr);
+      *out_by_values |= is_division(instr) && agxc_src_b(instr)->kind == AGXC_VALUE;
    }
 }
 
@@ -316,17 +314,15 @@ bool agxc_lower_division(struct agxc_shader *shader)
    l.ranges = agxc_ranges_compute(shader);
    if (by_values)
       l.divergence = agxc_divergence(shader);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr_safe (instr, block) {
-         if (!is_division(instr))
-            continue;
-         if (agxc_dest(instr)->bits != 32)
-            agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: division of %u-bit integers", shader->name,
-                      agxc_dest(instr)->bits);
-         l.b = agxc_before(shader, instr);
-         agxc_become_mov(shader, instr, lower(&l, instr));
-         progress = true;
-      }
+   agxc_foreach_instr_of_safe (instr, shader) {
+      if (!is_division(instr))
+         continue;
+      if (agxc_dest(instr)->bits != 32)
+         agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: division of %u-bit integers", shader->name,
+                   agxc_dest(instr)->bits);
+      l.b = agxc_before(shader, instr);
+      agxc_become_mov(shader, instr, lower(&l, instr));
+      progress = true;
    }
    return progress;
 }

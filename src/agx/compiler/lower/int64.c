@@ -381,10 +381,9 @@ static void finish_phi(struct lowering *l, struct agxc_instr *phi)
 
 static void visit_phis(struct lowering *l, void (*visit)(struct lowering *, struct agxc_instr *))
 {
-   agxc_foreach_block (block, l->shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (instr->op == AGXC_OP_PHI && is_wide(agxc_dest(instr)))
-            visit(l, instr);
+   agxc_foreach_instr_of_safe (instr, l->shader)
+      if (instr->op == AGXC_OP_PHI && is_wide(agxc_dest(instr)))
+         visit(l, instr);
 }
 
 static bool has_wide_values(const struct agxc_shader *shader)
@@ -403,9 +402,8 @@ bool agxc_lower_int64(struct agxc_shader *shader)
    l.wides = AGX_ARENA_ARRAY(shader->arena, struct agxc_wide, l.count);
    agxc_index(shader);
    visit_phis(&l, split_phi);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         lower_instr(&l, instr);
+   agxc_foreach_instr_of_safe (instr, shader)
+      lower_instr(&l, instr);
    visit_phis(&l, finish_phi);
    return true;
 }

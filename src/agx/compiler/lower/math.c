@@ -109,15 +109,13 @@ bool agxc_lower_math(struct agxc_shader *shader)
 {
    bool progress = false;
    agxc_index(shader);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr_safe (instr, block) {
-         struct agxc_builder b = agxc_before(shader, instr);
-         struct agxc_ref result = lower(&b, instr);
-         if (result.kind == AGXC_NONE)
-            continue;
-         agxc_become_mov(shader, instr, result);
-         progress = true;
-      }
+   agxc_foreach_instr_of_safe (instr, shader) {
+      struct agxc_builder b = agxc_before(shader, instr);
+      struct agxc_ref result = lower(&b, instr);
+      if (result.kind == AGXC_NONE)
+         continue;
+      agxc_become_mov(shader, instr, result);
+      progress = true;
    }
    return progress;
 }

@@ -210,15 +210,13 @@ bool agxc_lower_narrow(struct agxc_shader *shader)
 {
    bool progress = false;
    agxc_index(shader);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr_safe (instr, block) {
-         const struct rule *rule = rule_for(instr);
-         if (!rule)
-            continue;
-         struct lowering l = {.b = agxc_before(shader, instr)};
-         agxc_become_mov(shader, instr, rule->lower(&l, instr));
-         progress = true;
-      }
+   agxc_foreach_instr_of_safe (instr, shader) {
+      const struct rule *rule = rule_for(instr);
+      if (!rule)
+         continue;
+      struct lowering l = {.b = agxc_before(shader, instr)};
+      agxc_become_mov(shader, instr, rule->lower(&l, instr));
+      progress = true;
    }
    return progress;
 }

@@ -164,29 +164,26 @@ static struct access access_of(struct lowering *l, const struct agxc_instr *inst
 
 static void count_variables(struct lowering *l)
 {
-   agxc_foreach_block (block, l->shader) {
-      agxc_foreach_instr (instr, block) {
-         if (!is_private(instr))
-            continue;
-         uint64_t index = agxc_imm_variable(instr);
-         if (index >= MAX_VARIABLES)
-            agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u indexed variables",
-                      l->shader->name, MAX_VARIABLES);
-         l->count = AGX_MAX(l->count, (uint32_t)index + 1);
-      }
+   agxc_foreach_instr_of (instr, l->shader) {
+      if (!is_private(instr))
+         continue;
+      uint64_t index = agxc_imm_variable(instr);
+      if (index >= MAX_VARIABLES)
+         agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u indexed variables",
+                   l->shader->name, MAX_VARIABLES);
+      l->count = AGX_MAX(l->count, (uint32_t)index + 1);
    }
    l->variables = AGX_ARENA_ARRAY(l->shader->arena, struct variable, AGX_MAX(l->count, 1u));
-   agxc_foreach_block (block, l->shader)
-      agxc_foreach_instr (instr, block)
-         if (instr->op == AGXC_OP_PRIVATE) {
-            struct variable *var = &l->variables[agxc_imm_variable(instr)];
-            uint64_t bytes = agxc_imm_size_B(instr);
-            if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
-               agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED,
-                         "%s: indexed variable of %llu bytes; a thread may have %u",
-                         l->shader->name, (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
-            var->bytes = AGX_MAX(var->bytes, (uint32_t)bytes);
-         }
+   agxc_foreach_instr_of (instr, l->shader)
+      if (instr->op == AGXC_OP_PRIVATE) {
+         struct variable *var = &l->variables[agxc_imm_variable(instr)];
+         uint64_t bytes = agxc_imm_size_B(instr);
+         if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
+            agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED,
+                      "%s: indexed variable of %llu bytes; a thread may have %u", l->shader->name,
+                      (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
+         var->bytes = AGX_MAX(var->bytes, (uint32_t)bytes);
+      }
 }
 
 /* Elements must not overlap, and each has one width. */
@@ -460,10 +457,9 @@ bool agxc_lower_private(struct agxc_shader *shader)
    if (l.count == 0)
       return false;
    l.accesses = AGX_ARENA_ARRAY(shader->arena, struct access, AGX_MAX(shader->instr_count, 1u));
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (is_private(instr) && instr->op != AGXC_OP_PRIVATE)
-            note_access(&l, instr);
+   agxc_foreach_instr_of (instr, shader)
+      if (is_private(instr) && instr->op != AGXC_OP_PRIVATE)
+         note_access(&l, instr);
    l.access_count = 0;
    l.ssa = agxc_ssa_begin(shader);
    for (uint32_t i = 0; i < l.count; i++)

@@ -98,9 +98,7 @@ static struct agxc_ref multiply(struct agxc_robust *r, bool saturates, struct ag
       return index;
    if (saturates && most(r, &index) * by > UINT32_MAX)
       index = agxc_build_umin(&r->at, index, agxc_u32(UINT32_MAX / by));
-   if (by & (by - 1))
-      return agxc_build_imul(&r->at, index, agxc_u32(by));
-   return agxc_build_ishl(&r->at, index, agxc_u32((uint32_t)__builtin_ctz(by)));
+   return agxc_build_times(&r->at, index, by);
 }
 
 static struct agxc_ref add(struct agxc_robust *r, bool saturates, struct agxc_ref a,
@@ -251,16 +249,14 @@ bool agxc_lower_robust(struct agxc_shader *shader)
    uint32_t count = 0;
    struct agxc_instr **accesses =
       AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, shader->instr_count + 1ull);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (instr->op >= AGXC_OP_LOAD_GLOBAL && instr->op <= AGXC_OP_ATOMIC_GLOBAL)
-            accesses[count++] = instr;
+   agxc_foreach_instr_of (instr, shader)
+      if (instr->op >= AGXC_OP_LOAD_GLOBAL && instr->op <= AGXC_OP_ATOMIC_GLOBAL)
+         accesses[count++] = instr;
    for (uint32_t i = 0; i < count; i++)
       check(&r, accesses[i]);
    agxc_index(shader);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (instr->op == AGXC_OP_ELEMENT)
-            lower_element(instr);
+   agxc_foreach_instr_of (instr, shader)
+      if (instr->op == AGXC_OP_ELEMENT)
+         lower_element(instr);
    return true;
 }

@@ -251,10 +251,9 @@ static bool lower(struct agxc_subgroup *l, struct agxc_instr *instr)
 
 static bool has_work(const struct agxc_shader *shader)
 {
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (agxc_flags(instr) & AGXC_CROSS_LANE)
-            return true;
+   agxc_foreach_instr_of (instr, shader)
+      if (agxc_flags(instr) & AGXC_CROSS_LANE)
+         return true;
    return false;
 }
 

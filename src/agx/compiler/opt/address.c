@@ -205,17 +205,15 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
 bool agxc_opt_address(struct agxc_shader *shader)
 {
    struct rewriting rw = {.shader = shader, .ranges = agxc_ranges_compute(shader)};
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr_safe (instr, block) {
-         struct agxc_memory_ref memory;
-         if (!agxc_memory_ref_find(shader, instr, &memory))
-            continue;
-         rw.at = agxc_before(shader, instr);
-         if (memory.space == AGXC_SPACE_DEVICE)
-            rewrite_device(&rw, instr, &memory);
-         else if (memory.space == AGXC_SPACE_SHARED)
-            rewrite_shared(&rw, instr, &memory);
-      }
+   agxc_foreach_instr_of_safe (instr, shader) {
+      struct agxc_memory_ref memory;
+      if (!agxc_memory_ref_find(shader, instr, &memory))
+         continue;
+      rw.at = agxc_before(shader, instr);
+      if (memory.space == AGXC_SPACE_DEVICE)
+         rewrite_device(&rw, instr, &memory);
+      else if (memory.space == AGXC_SPACE_SHARED)
+         rewrite_shared(&rw, instr, &memory);
    }
    return true;
 }

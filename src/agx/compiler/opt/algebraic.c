@@ -342,11 +342,10 @@ static void count_uses(struct agxc_algebra *algebra)
    struct agxc_shader *shader = algebra->shader;
    algebra->use_count = shader->value_count;
    algebra->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE)
-               algebra->uses[src->value->id]++;
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            algebra->uses[src->value->id]++;
 }
 
 bool agxc_opt_algebraic(struct agxc_shader *shader)
@@ -355,8 +354,7 @@ bool agxc_opt_algebraic(struct agxc_shader *shader)
    bool progress = false;
    agxc_index(shader);
    count_uses(&algebra);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         progress |= visit(&algebra, instr);
+   agxc_foreach_instr_of_safe (instr, shader)
+      progress |= visit(&algebra, instr);
    return progress;
 }

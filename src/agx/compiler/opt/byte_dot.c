@@ -30,11 +30,10 @@ struct dots {
 
 static void count_uses(struct dots *d)
 {
-   agxc_foreach_block (block, d->shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE)
-               d->uses[src->value->id]++;
+   agxc_foreach_instr_of (instr, d->shader)
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            d->uses[src->value->id]++;
 }
 
 static struct agxc_instr *def_of(const struct agxc_ref *ref, enum agxc_op op)

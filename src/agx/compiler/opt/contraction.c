@@ -24,14 +24,12 @@ static bool is_sum(const struct agxc_instr *instr)
 static struct uses *count_uses(struct agxc_shader *shader)
 {
    struct uses *uses = AGX_ARENA_ARRAY(shader->arena, struct uses, shader->value_count);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         agxc_foreach_src (src, instr) {
-            if (src->kind != AGXC_VALUE)
-               continue;
-            uses[src->value->id].all++;
-            uses[src->value->id].in_sums += is_sum(instr);
-         }
+   agxc_foreach_instr_of (instr, shader) {
+      agxc_foreach_src (src, instr) {
+         if (src->kind != AGXC_VALUE)
+            continue;
+         uses[src->value->id].all++;
+         uses[src->value->id].in_sums += is_sum(instr);
       }
    }
    return uses;
@@ -87,9 +85,8 @@ bool agxc_opt_contraction(struct agxc_shader *shader)
    bool progress = false;
    agxc_index(shader);
    struct uses *uses = count_uses(shader);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (is_sum(instr))
-            progress |= contract(shader, instr, uses);
+   agxc_foreach_instr_of_safe (instr, shader)
+      if (is_sum(instr))
+         progress |= contract(shader, instr, uses);
    return progress;
 }

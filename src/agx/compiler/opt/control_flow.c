@@ -14,7 +14,7 @@
 #include "agx/compiler/opt/opt.h"
 
 /* The block is gone: phis where it led to forget it. */
-static void forget_edges(const struct agxc_block *block)
+static void forget_edges(void *user, struct agxc_block *block)
 {
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_block *to = block->succs[i];
@@ -25,9 +25,7 @@ static void forget_edges(const struct agxc_block *block)
          at++;
       if (at == to->pred_count)
          continue;
-      agxc_foreach_instr (phi, to) {
-         if (phi->op != AGXC_OP_PHI)
-            continue;
+      agxc_foreach_phi (phi, to) {
          for (uint32_t k = at; k + 1 < phi->src_count; k++)
             agxc_srcs(phi)[k] = agxc_srcs(phi)[k + 1];
          phi->src_count--;
@@ -36,23 +34,6 @@ static void forget_edges(const struct agxc_block *block)
       for (uint32_t k = at; k + 1 < to->pred_count; k++)
          to->preds[k] = to->preds[k + 1];
       to->pred_count--;
-   }
-}
-
-static void forget_list(const struct agx_link *list)
-{
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         forget_edges(agxc_as_block(node));
-      } else if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agxc_as_if(node);
-         forget_list(&branch->then_list);
-         forget_list(&branch->else_list);
-      } else {
-         const struct agxc_loop *loop = agxc_as_loop(node);
-         forget_list(&loop->body);
-         forget_list(&loop->continuing);
-      }
    }
 }
 
@@ -68,6 +49,13 @@ static void melt(struct agxc_cursor *cursor, struct agxc_block *block)
    agxc_melt(cursor, block);
 }
 
+/* One way is left to the block. */
+static void forget_phis(struct agxc_shader *shader, const struct agxc_block *block)
+{
+   agxc_foreach_phi (phi, block)
+      agxc_become_mov(shader, phi, *agxc_srcs(phi));
+}
+
 /* Puts the nodes of an arm behind `before` and joins blocks that are neighbours now. */
 static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, struct agx_link *arm,
                        struct agxc_if *branch)
@@ -75,9 +63,7 @@ static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, st
    struct agxc_cursor cursor = {&branch->node.link, before};
    struct agxc_block *behind = agxc_block_after(&branch->node);
    struct agxc_block *first = agxc_first_block(arm);
-   agxc_foreach_instr (phi, behind)
-      if (phi->op == AGXC_OP_PHI) /* one way is left */
-         agxc_become_mov(shader, phi, *agxc_srcs(phi));
+   forget_phis(shader, behind);
    melt(&cursor, first);
    while (!agx_list_empty(arm)) {
       struct agxc_node *node = agx_container_of(arm->next, struct agxc_node, link);
@@ -105,9 +91,8 @@ static uint32_t count_jumps(const struct agx_link *list, unsigned op, struct agx
             count++;
          }
       } else if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agxc_as_if(node);
-         count += count_jumps(&branch->then_list, op, out_to);
-         count += count_jumps(&branch->else_list, op, out_to);
+         agxc_foreach_list (arm, node)
+            count += count_jumps(arm, op, out_to);
       }
    }
    return count;
@@ -139,7 +124,7 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
    if (agxc_terminator(agxc_last_block(arm)) || is_only_way(other))
       return false;
    agxc_instr_remove(last);
-   forget_list(other);
+   agxc_walk(other, &(struct agxc_visitor){.block = forget_edges}, NULL);
    inline_arm(shader, before, arm, branch);
    return true;
 }
@@ -154,9 +139,7 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
       return false;
    if (first->node.link.next == &loop->continuing && agx_list_empty(&first->instrs))
       return false;
-   agxc_foreach_instr (phi, first)
-      if (phi->op == AGXC_OP_PHI)
-         agxc_become_mov(shader, phi, *agxc_srcs(phi));
+   forget_phis(shader, first);
    melt(&cursor, first);
    agxc_foreach_node (node, &loop->continuing)
       node->list = &loop->body;

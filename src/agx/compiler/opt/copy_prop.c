@@ -96,9 +96,8 @@ bool agxc_opt_copy_prop(struct agxc_shader *shader)
 {
    bool progress = false;
    agxc_index(shader);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            progress |= propagate(src, 64);
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_src (src, instr)
+         progress |= propagate(src, 64);
    return progress;
 }

@@ -135,7 +135,7 @@ static void visit_block(void *table, struct agxc_block *block)
       visit_instr(table, instr);
 }
 
-static uint32_t enter_list(void *user)
+static uint32_t enter_list(void *user, const struct agx_link *list)
 {
    const struct table *table = user;
    return table->count;

@@ -45,14 +45,12 @@ static void mark_all(struct agxc_shader *shader, agx_bitset_word *used)
    m.queued =
       AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->instr_count + 1ull));
    m.stack = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, shader->instr_count + 1ull);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         if (instr->dest_count && !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)))
-            continue;
-         mark_sources(&m, instr);
-         while (m.depth)
-            mark_sources(&m, m.stack[--m.depth]);
-      }
+   agxc_foreach_instr_of (instr, shader) {
+      if (instr->dest_count && !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)))
+         continue;
+      mark_sources(&m, instr);
+      while (m.depth)
+         mark_sources(&m, m.stack[--m.depth]);
    }
 }
 
@@ -63,13 +61,11 @@ bool agxc_opt_dce(struct agxc_shader *shader)
    agx_bitset_word *used =
       AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
    mark_all(shader, used);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr_safe (instr, block) {
-         if (!is_dead(instr, used))
-            continue;
-         agxc_instr_remove(instr);
-         progress = true;
-      }
+   agxc_foreach_instr_of_safe (instr, shader) {
+      if (!is_dead(instr, used))
+         continue;
+      agxc_instr_remove(instr);
+      progress = true;
    }
    return progress;
 }

@@ -20,6 +20,7 @@
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/fold.h"
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/ir/launch_slots.h"
 #include "program/guards.h"
@@ -31,6 +32,7 @@
  * which: the test comes first in each iteration. */
 struct fact {
    struct fact *outer;
+   uint32_t depth; /* facts around it, and itself */
    const struct agxc_value *value;
    struct agxc_ref limit; /* AGXC_NONE: there is none */
    uint32_t least;
@@ -247,10 +249,8 @@ static void push_phi(struct proof *p, const struct agxc_instr *phi)
       push_loop_phi(p, phi, loop);
       return;
    }
-   const struct agx_link *before = phi->block->node.link.prev;
-   bool follows_if = before != phi->block->node.list &&
-                     agx_container_of(before, struct agxc_node, link)->kind == AGXC_NODE_IF;
-   if (!follows_if || phi->src_count != 2)
+   const struct agxc_node *before = agxc_node_before(&phi->block->node);
+   if (!before || before->kind != AGXC_NODE_IF || phi->src_count != 2)
       constant(p, ANY);
    else
       push_two(p, AGX_STEP_MAX, *agxc_phi_then(phi), *agxc_phi_else(phi));
@@ -355,6 +355,7 @@ static void add_fact(struct proof *p, struct agxc_ref value, struct agxc_ref lim
       return;
    struct fact *fact = AGX_ARENA_NEW(p->shader->arena, struct fact);
    *fact = (struct fact){.outer = p->facts,
+                         .depth = p->facts ? p->facts->depth + 1 : 1,
                          .value = value.value,
                          .limit = limit,
                          .least = least,
@@ -419,11 +420,8 @@ static bool follows(struct agxc_ref a, struct agxc_ref b, bool holds, bool *out)
 /* a || b and a && b come as ifs; of the phi of one way in is known what its test excludes. */
 static void assume_phi(struct proof *p, const struct agxc_instr *phi, bool holds, unsigned depth)
 {
-   const struct agx_link *before = phi->block->node.link.prev;
-   if (before == phi->block->node.list || phi->src_count != 2)
-      return;
-   const struct agxc_node *node = agx_container_of(before, struct agxc_node, link);
-   if (node->kind != AGXC_NODE_IF)
+   const struct agxc_node *node = agxc_node_before(&phi->block->node);
+   if (!node || node->kind != AGXC_NODE_IF || phi->src_count != 2)
       return;
    struct agxc_ref test = *agxc_src_condition(agxc_terminator(agxc_block_before(node)));
    for (unsigned way = 0; way < 2; way++) { /* then, else: it can't have been this one */
@@ -479,7 +477,8 @@ static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsig
 
 /* ---- accesses ----------------------------------------------------------- */
 
-/* The sum of an offset's parts, as a number of 64 bits; true when there is one on the stack. */
+/* The sum of an offset's parts, as a number of 64 bits; true when there is one on the stack. This
+ * and plain() keep how sums are nested, which agxc_offset_split() does not. */
 static bool push_offset(struct proof *p, struct agxc_ref offset, uint64_t *bytes, unsigned depth)
 {
    offset = agxc_skip_moves(offset);
@@ -495,13 +494,12 @@ static bool push_offset(struct proof *p, struct agxc_ref offset, uint64_t *bytes
          step(p, AGX_STEP_WIDE_ADD, 0);
       return first || second;
    }
-   if (def && def->op == AGXC_OP_ELEMENT) {
-      push_bound(p, *agxc_src_index(def));
+   bool is_element = def && def->op == AGXC_OP_ELEMENT;
+   push_bound(p, is_element ? *agxc_src_index(def) : offset);
+   if (is_element) {
       constant(p, (uint32_t)agxc_src_stride(def)->imm);
       step(p, AGX_STEP_WIDE_MUL, 0);
-      return true;
    }
-   push_bound(p, offset);
    return true;
 }
 
@@ -560,10 +558,7 @@ static struct agxc_ref plain(struct agxc_builder *b, struct agxc_ref offset, uns
    }
    if (!def || def->op != AGXC_OP_ELEMENT)
       return offset;
-   uint32_t stride = (uint32_t)agxc_src_stride(def)->imm;
-   if (stride & (stride - 1))
-      return agxc_build_imul(b, *agxc_src_index(def), agxc_u32(stride));
-   return agxc_build_ishl(b, *agxc_src_index(def), agxc_u32((uint32_t)__builtin_ctz(stride)));
+   return agxc_build_times(b, *agxc_src_index(def), (uint32_t)agxc_src_stride(def)->imm);
 }
 
 static void visit(struct proof *p, struct agxc_instr *instr)
@@ -599,51 +594,58 @@ static const struct agxc_instr *leaves(const struct agx_link *list)
    return last && last->op != AGXC_OP_BRANCH ? last : NULL;
 }
 
-static void visit_list(struct proof *p, struct agx_link *list, const struct agxc_loop *loop);
+static void visit_block(void *proof, struct agxc_block *block)
+{
+   agxc_foreach_instr_safe (instr, block)
+      visit(proof, instr);
+}
+
+static struct agxc_ref test_of(const struct agxc_node *branch)
+{
+   return *agxc_src_condition(agxc_terminator(agxc_block_before(branch)));
+}
+
+/* In an arm the test holds, or does not. */
+static uint32_t enter_list(void *user, const struct agx_link *list)
+{
+   struct proof *p = user;
+   const struct agxc_node *parent = agxc_first_block(list)->node.parent;
+   uint32_t depth = p->facts ? p->facts->depth : 0;
+   if (parent && parent->kind == AGXC_NODE_IF)
+      assume(p, test_of(parent), list == &agxc_as_if(parent)->then_list, MAX_DEPTH);
+   return depth;
+}
+
+static void leave_list(void *user, uint32_t depth)
+{
+   struct proof *p = user;
+   while (p->facts && p->facts->depth > depth)
+      p->facts = p->facts->outer;
+}
 
 /* Behind the if, what the arm that comes back says holds; in a loop's own list, leaving it is how
  * the loop ends. */
-static void visit_if(struct proof *p, struct agxc_if *branch, const struct agxc_loop *loop)
+static enum agxc_visited leave_if(void *user, struct agxc_if *branch)
 {
-   struct agxc_ref test = *agxc_src_condition(agxc_terminator(agxc_block_before(&branch->node)));
-   struct agx_link *arms[2] = {&branch->then_list, &branch->else_list};
-   struct fact *outer = p->facts;
-   for (unsigned i = 0; i < 2; i++) {
-      assume(p, test, i == 0, MAX_DEPTH);
-      visit_list(p, arms[i], NULL);
-      p->facts = outer;
-   }
-   for (unsigned i = 0; i < 2; i++) {
-      const struct agxc_instr *last = leaves(arms[i]);
+   struct proof *p = user;
+   const struct agxc_node *node = &branch->node, *parent = node->parent;
+   bool in_loop = parent && parent->kind == AGXC_NODE_LOOP;
+   bool is_first = in_loop && agxc_as_loop(parent)->body.next->next == &node->link;
+   agxc_foreach_list (arm, node) {
+      const struct agxc_instr *last = leaves(arm);
       if (!last)
          continue;
       const struct fact *before = p->facts;
-      bool is_first = loop && loop->body.next->next == &branch->node.link;
-      assume(p, test, i == 1, MAX_DEPTH);
+      assume(p, test_of(node), arm != &branch->then_list, MAX_DEPTH);
       for (struct fact *fact = p->facts; fact != before; fact = fact->outer)
          if (is_first && (last->op == AGXC_OP_BREAK || last->op == AGXC_OP_RETURN))
-            fact->leaves = loop;
+            fact->leaves = agxc_as_loop(parent);
    }
+   return AGXC_UNCHANGED;
 }
 
-/* loop: the one whose body this is, else NULL. */
-static void visit_list(struct proof *p, struct agx_link *list, const struct agxc_loop *loop)
-{
-   struct fact *outer = p->facts;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         agxc_foreach_instr_safe (instr, agxc_as_block(node))
-            visit(p, instr);
-      } else if (node->kind == AGXC_NODE_IF) {
-         visit_if(p, agxc_as_if(node), loop);
-      } else {
-         struct agxc_loop *inner = agxc_as_loop(node);
-         visit_list(p, &inner->body, inner);
-         visit_list(p, &inner->continuing, NULL);
-      }
-   }
-   p->facts = outer;
-}
+static const struct agxc_visitor visitor = {
+   .block = visit_block, .leave_if = leave_if, .enter_list = enter_list, .leave_list = leave_list};
 
 bool agxc_elide_bounds_checks(struct agxc_shader *shader)
 {
@@ -655,7 +657,7 @@ bool agxc_elide_bounds_checks(struct agxc_shader *shader)
    agxc_opt_cse(shader);
    agxc_opt_copy_prop(shader);
    agxc_index(shader);
-   visit_list(&p, &shader->body, NULL);
+   agxc_walk(&shader->body, &visitor, &p);
    agxc_index(shader);
    return true;
 }

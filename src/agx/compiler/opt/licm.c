@@ -24,9 +24,10 @@
 #define CHEAP_SLACK_HALVES 32u /* kept free below a step where cheap operations move */
 
 struct loop_info {
-   struct loop_info *parent;
+   struct loop_info *parent, *older;
    struct agxc_block *before;
-   uint32_t first; /* its first block, by index */
+   uint32_t first;  /* its first block, by index */
+   uint32_t halves; /* that live at the borders of its blocks, at the most */
    int32_t room, cheap_room;
    struct agxc_memory_ref writes[MAX_WRITES];
    uint32_t write_count; /* above MAX_WRITES: anything may be written */
@@ -39,7 +40,8 @@ struct licm {
    struct agxc_shader *shader;
    const struct agxc_liveness *liveness;
    struct loop_info **loop_at; /* by index of a loop's first block */
-   agx_bitset_word *folded;    /* by value id: its users take the operation in */
+   struct loop_info *youngest;
+   agx_bitset_word *folded; /* by value id: its users take the operation in */
    bool progress;
 };
 
@@ -62,65 +64,61 @@ static void note_effects(struct loop_info *loop, const struct agxc_shader *shade
    }
 }
 
-static void survey_list(struct licm *l, struct agx_link *list, struct loop_info *loop,
-                        uint32_t *peak);
-
-static void survey_loop(struct licm *l, struct agxc_loop *node, struct loop_info *parent,
-                        uint32_t *peak)
+/* What is known of the innermost loop around a node or block, or NULL. */
+static struct loop_info *info_of(const struct licm *l, const struct agxc_loop *loop)
 {
-   struct loop_info *loop = AGX_ARENA_NEW(l->shader->arena, struct loop_info);
-   uint32_t halves = 0;
-   loop->parent = parent;
-   loop->before = agxc_block_before(&node->node);
-   loop->first = agxc_first_block(&node->body)->index;
-   l->loop_at[loop->first] = loop;
-   survey_list(l, &node->body, loop, &halves);
-   survey_list(l, &node->continuing, loop, &halves);
-   uint32_t end = agxc_end_of_step(halves + AGXC_SLACK_HALVES);
-   loop->room = (int32_t)end - (int32_t)(halves + AGXC_SLACK_HALVES);
-   loop->cheap_room = (int32_t)end - (int32_t)(halves + CHEAP_SLACK_HALVES);
-   *peak = AGX_MAX(*peak, halves);
+   return loop ? l->loop_at[agxc_first_block(&loop->body)->index] : NULL;
 }
 
-/* Effects of each loop; peak: halves that live at the borders of the list's blocks. */
-static void survey_list(struct licm *l, struct agx_link *list, struct loop_info *loop,
-                        uint32_t *peak)
+static bool is_first_of(const struct agxc_block *block, const struct agxc_loop *loop)
 {
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         agxc_foreach_list (arm, node)
-            survey_list(l, arm, loop, peak);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         survey_loop(l, agxc_as_loop(node), loop, peak);
-      } else if (loop) {
-         struct agxc_block *block = agxc_as_block(node);
-         *peak = AGX_MAX(*peak, agxc_live_in_halves(l->shader, l->liveness, block));
-         agxc_foreach_instr (instr, block)
-            note_effects(loop, l->shader, instr);
+   return loop && block == agxc_first_block(&loop->body);
+}
+
+/* Effects of each loop, and how many halves it leaves free. */
+static void survey(struct licm *l)
+{
+   agxc_foreach_block (block, l->shader) {
+      if (is_first_of(block, block->loop)) {
+         struct loop_info *loop = AGX_ARENA_NEW(l->shader->arena, struct loop_info);
+         loop->before = agxc_block_before(&block->loop->node);
+         loop->parent = info_of(l, loop->before->loop);
+         loop->first = block->index;
+         loop->older = l->youngest;
+         l->youngest = l->loop_at[block->index] = loop;
       }
+      struct loop_info *loop = info_of(l, block->loop);
+      if (!loop)
+         continue;
+      loop->halves = AGX_MAX(loop->halves, agxc_live_in_halves(l->shader, l->liveness, block));
+      agxc_foreach_instr (instr, block)
+         note_effects(loop, l->shader, instr);
+   }
+   for (struct loop_info *loop = l->youngest; loop; loop = loop->older) { /* from the inside out */
+      uint32_t end = agxc_end_of_step(loop->halves + AGXC_SLACK_HALVES);
+      loop->room = (int32_t)end - (int32_t)(loop->halves + AGXC_SLACK_HALVES);
+      loop->cheap_room = (int32_t)end - (int32_t)(loop->halves + CHEAP_SLACK_HALVES);
+      if (loop->parent)
+         loop->parent->halves = AGX_MAX(loop->parent->halves, loop->halves);
    }
 }
 
 /* Values whose operation becomes part of every user. */
 static void find_folded(struct licm *l)
 {
-   agx_bitset_word *used =
-      AGX_ARENA_ARRAY(l->shader->arena, agx_bitset_word, agx_bitset_words(l->shader->value_count));
-   l->folded =
-      AGX_ARENA_ARRAY(l->shader->arena, agx_bitset_word, agx_bitset_words(l->shader->value_count));
-   agxc_foreach_block (block, l->shader) {
-      agxc_foreach_instr (instr, block) {
-         agxc_foreach_src (src, instr) {
-            if (src->kind != AGXC_VALUE)
-               continue;
-            uint32_t id = src->value->id;
-            bool folds = agxc_op_folds(src->value->def, instr, src);
-            if (!agx_bitset_test(used, id) && folds)
-               agx_bitset_set(l->folded, id);
-            else if (!folds)
-               agx_bitset_clear(l->folded, id);
-            agx_bitset_set(used, id);
-         }
+   agx_bitset_word *used = agxc_bitset_new(l->shader, l->shader->value_count);
+   l->folded = agxc_bitset_new(l->shader, l->shader->value_count);
+   agxc_foreach_instr_of (instr, l->shader) {
+      agxc_foreach_src (src, instr) {
+         if (src->kind != AGXC_VALUE)
+            continue;
+         uint32_t id = src->value->id;
+         bool folds = agxc_op_folds(src->value->def, instr, src);
+         if (!agx_bitset_test(used, id) && folds)
+            agx_bitset_set(l->folded, id);
+         else if (!folds)
+            agx_bitset_clear(l->folded, id);
+         agx_bitset_set(used, id);
       }
    }
 }
@@ -217,13 +215,23 @@ static void visit_instr(struct licm *l, struct agxc_instr *instr, struct loop_in
 
 /* ---- the walk ----------------------------------------------------------- */
 
-static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *loop, bool in_if);
-
-static void visit_block(struct licm *l, struct agxc_block *block, struct loop_info *loop,
-                        bool in_if)
+static bool in_if(const struct agxc_node *node)
 {
+   return node->parent && node->parent->kind == AGXC_NODE_IF;
+}
+
+static void visit_block(struct licm *l, struct agxc_block *block)
+{
+   struct loop_info *loop = info_of(l, block->loop);
+   if (!loop)
+      return;
+   if (is_first_of(block, block->loop)) {
+      loop->surely_entered =
+         !in_if(&block->loop->node) && (!loop->parent || loop->parent->surely_runs);
+      loop->surely_runs = true;
+   }
    agxc_foreach_instr_safe (instr, block)
-      visit_instr(l, instr, loop, in_if);
+      visit_instr(l, instr, loop, in_if(&block->node));
    const struct agxc_instr *last = agxc_terminator(block);
    if (!last || agxc_is_machine(last) || last->op == AGXC_OP_BRANCH)
       return;
@@ -232,41 +240,18 @@ static void visit_block(struct licm *l, struct agxc_block *block, struct loop_in
       loop->surely_runs = false;
 }
 
-static void visit_loop(struct licm *l, struct agxc_loop *node, struct loop_info *outer, bool in_if)
-{
-   struct loop_info *loop = l->loop_at[agxc_first_block(&node->body)->index];
-   loop->surely_entered = !in_if && (!outer || outer->surely_runs);
-   loop->surely_runs = true;
-   visit_list(l, &node->body, loop, false);
-   visit_list(l, &node->continuing, loop, false);
-}
-
-static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *loop, bool in_if)
-{
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         agxc_foreach_list (arm, node)
-            visit_list(l, arm, loop, true);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         visit_loop(l, agxc_as_loop(node), loop, in_if);
-      } else if (loop) {
-         visit_block(l, agxc_as_block(node), loop, in_if);
-      }
-   }
-}
-
 bool agxc_opt_licm(struct agxc_shader *shader)
 {
    struct licm l = {.shader = shader};
-   uint32_t peak = 0;
    agxc_index(shader);
    if (!agxc_has_loop(shader))
       return false;
    l.liveness = agxc_liveness_compute(shader);
    l.loop_at = AGX_ARENA_ARRAY(shader->arena, struct loop_info *, shader->block_count);
    find_folded(&l);
-   survey_list(&l, &shader->body, NULL, &peak);
-   visit_list(&l, &shader->body, NULL, false);
+   survey(&l);
+   agxc_foreach_block (block, shader)
+      visit_block(&l, block);
    if (!l.progress)
       return false;
    agxc_opt_cse(shader); /* what came out of several arms */

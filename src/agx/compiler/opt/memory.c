@@ -269,7 +269,7 @@ static void enter_loop(void *user, struct agxc_loop *loop)
       forget_all(f);
 }
 
-static uint32_t enter_list(void *user)
+static uint32_t enter_list(void *user, const struct agx_link *list)
 {
    const struct forwarding *f = user;
    return f->count;

@@ -178,13 +178,11 @@ static void list_uses(struct hoisting *h)
 {
    struct agxc_shader *shader = h->shader;
    uint32_t count = 0;
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         h->instrs[instr->index] = instr;
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE)
-               h->uses[src->value->id]++;
-      }
+   agxc_foreach_instr_of (instr, shader) {
+      h->instrs[instr->index] = instr;
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            h->uses[src->value->id]++;
    }
    for (uint32_t i = 0; i < shader->value_count; i++) {
       h->first_use[i] = count;

@@ -90,7 +90,7 @@ static bool is_plain(const struct agx_link *arm)
 
 static bool is_plain_if(const struct agxc_node *node)
 {
-   if (node->kind != AGXC_NODE_IF)
+   if (!node || node->kind != AGXC_NODE_IF)
       return false;
    const struct agxc_if *branch = agxc_as_if(node);
    return is_plain(&branch->then_list) && is_plain(&branch->else_list);
@@ -112,10 +112,7 @@ static bool loads(const struct agxc_node *node)
 
 static bool next_loads(const struct agxc_block *behind)
 {
-   const struct agx_link *next = behind->node.link.next;
-   if (next == behind->node.list)
-      return false;
-   const struct agxc_node *node = agx_container_of(next, struct agxc_node, link);
+   const struct agxc_node *node = agxc_node_after(&behind->node);
    return is_plain_if(node) && loads(node);
 }
 
@@ -150,9 +147,7 @@ static bool arm_splits(struct splitting *s, const struct agx_link *arm, uint32_t
 static bool phis_split(const struct agxc_block *behind)
 {
    uint32_t count = 0;
-   agxc_foreach_instr (phi, behind) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, behind) {
       unsigned bits = agxc_dest(phi)->bits;
       if (agxc_dest(phi)->count != 1 || (bits != 1 && bits != 16 && bits != 32) ||
           ++count > MAX_PHIS)
@@ -256,18 +251,11 @@ static void become_select(struct split *split, struct agxc_instr *phi, struct ag
    struct agxc_ref yes = *agxc_phi_then(phi), no = *agxc_phi_else(phi);
    bool yes_loads = rename_result(split, &yes), no_loads = rename_result(split, &no);
    bool is_result = (yes_loads && is_zero(&no)) || (no_loads && is_zero(&yes));
-   struct agxc_instr *instr =
-      agxc_instr_new(split->s->shader, is_result ? AGXC_OP_MOV : AGXC_OP_SELECT);
-   agxc_define(instr, *agxc_dest(phi));
-   if (is_result) {
-      *agxc_src_a(instr) = yes_loads ? yes : no;
-   } else {
-      *agxc_src_condition(instr) = *agxc_src_condition(agxc_terminator(split->before));
-      *agxc_src_if_true(instr) = yes;
-      *agxc_src_if_false(instr) = no;
-   }
+   struct agxc_ref condition = *agxc_src_condition(agxc_terminator(split->before));
+   agxc_define_as(is_result ? agxc_build_mov(to, yes_loads ? yes : no)
+                            : agxc_build_select(to, condition, yes, no),
+                  *agxc_dest(phi));
    agxc_instr_remove(phi);
-   agxc_insert(to, instr);
 }
 
 static void split_if(struct splitting *s, struct agxc_if *branch)
@@ -317,11 +305,8 @@ static void sink_over(struct splitting *s, const struct agxc_if *branch)
       mark_used(s, instr);
    agxc_foreach_instr (instr, agxc_first_block(&branch->else_list))
       mark_used(s, instr);
-   agxc_foreach_instr (phi, behind) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, behind)
       mark_used(s, phi);
-   }
    struct agxc_builder to = {s->shader, behind, first_behind_phis(behind)};
    s->has_uses = false;
    agxc_foreach_instr_rev (instr, agxc_block_before(&branch->node)) {
@@ -390,20 +375,18 @@ static void visit_if(struct splitting *s, struct agxc_if *branch)
       scan_arms(s, branch);
 }
 
-static void visit_list(struct splitting *s, struct agx_link *list)
+/* Of the blocks in arms of plain ifs, visit_if takes care. */
+static void visit_block(struct splitting *s, struct agxc_block *block)
 {
-   forget(s);
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         scan_block(s, agxc_as_block(node));
-      } else if (is_plain_if(node)) {
-         visit_if(s, agxc_as_if(node));
-      } else {
-         agxc_foreach_list (inner, node)
-            visit_list(s, inner);
-         forget(s);
-      }
-   }
+   const struct agxc_node *before = agxc_node_before(&block->node);
+   struct agxc_node *behind = agxc_node_after(&block->node);
+   if (is_plain_if(block->node.parent))
+      return;
+   if (!is_plain_if(before))
+      forget(s);
+   scan_block(s, block);
+   if (is_plain_if(behind))
+      visit_if(s, agxc_as_if(behind));
 }
 
 bool agxc_opt_defer_uses(struct agxc_shader *shader)
@@ -416,6 +399,7 @@ bool agxc_opt_defer_uses(struct agxc_shader *shader)
    };
    s.late = AGX_ARENA_ARRAY(shader->arena, uint32_t, s.capacity);
    s.used = AGX_ARENA_ARRAY(shader->arena, uint32_t, s.capacity);
-   visit_list(&s, &shader->body);
+   agxc_foreach_block (block, shader)
+      visit_block(&s, block);
    return s.progress;
 }

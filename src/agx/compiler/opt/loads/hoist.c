@@ -18,6 +18,7 @@ struct hoist {
    struct agxc_shader *shader;
    struct agxc_block *to, *from; /* from: the block of the load */
    uint32_t loads;
+   uint32_t ends; /* places where lanes may end, up to the last block that was seen */
 };
 
 /* ---- moving ------------------------------------------------------------- */
@@ -56,45 +57,30 @@ static bool hoist_block(struct hoist *h, struct agxc_block *block)
 
 /* ---- pass --------------------------------------------------------------- */
 
-struct visited {
-   bool progress;
-   bool leaves; /* some lanes may end in it */
-};
-
 static bool may_leave(const struct agxc_block *block)
 {
    const struct agxc_instr *last = agxc_terminator(block);
    return last && last->op != AGXC_OP_BRANCH;
 }
 
-static struct visited visit_list(struct agxc_shader *shader, struct agx_link *list)
-{
-   struct hoist h = {.shader = shader};
-   struct visited all = {0};
-   agxc_foreach_node (node, list) {
-      bool leaves = node->kind == AGXC_NODE_LOOP;
-      if (node->kind == AGXC_NODE_BLOCK) {
-         struct agxc_block *block = agxc_as_block(node);
-         all.leaves |= may_leave(block);
-         if (h.to)
-            all.progress |= hoist_block(&h, block);
-         else
-            h.to = block;
-      }
-      agxc_foreach_list (inner, node) {
-         struct visited part = visit_list(shader, inner);
-         all.progress |= part.progress;
-         leaves |= part.leaves;
-      }
-      all.leaves |= leaves;
-      if (leaves)
-         h = (struct hoist){.shader = shader};
-   }
-   return all;
-}
-
+/* Blocks of a list that follow each other have nodes between them: while none of these is a loop or
+ * a way out, loads go to the first of the blocks. */
 bool agxc_opt_hoist_loads(struct agxc_shader *shader)
 {
+   bool progress = false;
+   uint32_t ends = 0;
    agxc_index(shader);
-   return visit_list(shader, &shader->body).progress;
+   /* By the index of a list's first block. */
+   struct hoist *lists = AGX_ARENA_ARRAY(shader->arena, struct hoist, shader->block_count);
+   agxc_foreach_block (block, shader) {
+      struct hoist *h = &lists[agxc_first_block(block->node.list)->index];
+      ends += block->loop && block == agxc_first_block(&block->loop->body);
+      if (h->to && h->ends == ends)
+         progress |= hoist_block(h, block);
+      else
+         *h = (struct hoist){.shader = shader, .to = block};
+      ends += may_leave(block);
+      h->ends = ends;
+   }
+   return progress;
 }
