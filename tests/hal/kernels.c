@@ -87,6 +87,8 @@ void *agx_test_kernel_elf(const struct agx_test_kernel *kernel, const char *chip
    };
    for (uint32_t i = 0; i < kernel->bindings; i++) {
       uint32_t access = kernel->written >> i & 1 ? AGX_BINDING_WRITES : AGX_BINDING_READS;
+      if (kernel->untouched >> i & 1)
+         access = 0;
       bindings[i] = (struct agx_program_binding){.binding = i, .access = access};
       uniforms[i] = (struct agx_program_uniform){
          .kind = AGX_UNIFORM_BUFFER_ADDRESS, .start = i * 4, .halves = 4, .index = i};

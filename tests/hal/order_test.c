@@ -197,6 +197,86 @@ static void words_stand_at_hazards(void **state)
    agx_release(event);
 }
 
+/* As agx_test_add, with a third binding that it doesn't use. */
+static const struct agx_test_kernel beside = {
+   .name = "beside",
+   .text = "mfsr d=r0 sr=thread_in_grid_x\n"
+           "load r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
+           "wait group=a\n"
+           "iadd d=r1 a=r1 b=u6\n"
+           "store r=r1 base=du2 index=r0 format=i32 mask=x group=a\n",
+   .local_size = {WORDS, 1, 1},
+   .gpr_halves = 4,
+   .push_B = 4,
+   .bindings = 3,
+   .written = 2,
+   .untouched = 4,
+};
+
+/* A dispatch that names its workgroups' size is recorded by the general path. */
+static void launch_beside(struct bench *bench, struct agx_command_buffer *commands,
+                          struct agx_executable *executable, const char *buffers, bool is_general)
+{
+   const uint32_t number = 1;
+   struct agx_binding bindings[3];
+   for (uint32_t i = 0; i < 3; i++)
+      bindings[i] = (struct agx_binding){
+         .binding = i,
+         .ref = {.buffer = bench->buffers[buffers[i] - 'a'], .length_B = AGX_WHOLE_LENGTH}};
+   const struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
+      .executable = executable,
+      .workgroups = {1, 1, 1},
+      .local_size = {is_general ? WORDS : 0, is_general, is_general},
+      .bindings = bindings,
+      .binding_count = 3,
+      .push = &number,
+      .push_B = 4,
+   };
+   assert_ok(agx_cmd_dispatch(commands, &dispatch));
+}
+
+/* On both paths; the buffer lives as long as the recording all the same. */
+static void untouched_bindings_are_no_hazards(void **state)
+{
+   static const struct {
+      const char *first, *second, *stream;
+   } cases[] = {
+      {"abc", "dcf", "LL"},  /* written after a launch that binds it only */
+      {"abc", "deb", "LL"},  /* bound only, after it was written */
+      {"abc", "bdc", "LBL"}, /* what is read and written is one */
+   };
+   struct bench *bench = *state;
+   struct agx_executable *executable = fixture_kernel(&bench->f, &beside);
+   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   for (size_t i = 0; i < 2 * AGX_COUNT(cases); i++) {
+      const bool is_general = i % 2;
+      assert_ok(agx_command_buffer_begin(commands));
+      launch_beside(bench, commands, executable, cases[i / 2].first, is_general);
+      assert_ok(agx_cmd_barrier(commands, NULL));
+      launch_beside(bench, commands, executable, cases[i / 2].second, is_general);
+      assert_ok(agx_command_buffer_end(commands));
+      if (strcmp(stream_text(commands), cases[i / 2].stream) != 0)
+         fail_msg("%s | %s became %s, not %s, on the %s path", cases[i / 2].first,
+                  cases[i / 2].second, stream_text(commands), cases[i / 2].stream,
+                  is_general ? "general" : "fast");
+   }
+   for (uint32_t is_general = 0; is_general < 2; is_general++) {
+      struct agx_buffer *all[BUFFERS];
+      uint32_t *words;
+      memcpy(all, bench->buffers, sizeof(all));
+      bench->buffers[2] = fixture_buffer(&bench->f, WORDS * 4, &words);
+      assert_ok(agx_command_buffer_begin(commands));
+      launch_beside(bench, commands, executable, "abc", is_general);
+      assert_ok(agx_command_buffer_end(commands));
+      agx_release(bench->buffers[2]);
+      memcpy(bench->buffers, all, sizeof(all));
+      run(bench, commands);
+   }
+   agx_release(commands);
+   agx_release(executable);
+}
+
 /* ---- at random ------------------------------------------------------------ */
 
 #define STEPS 60
@@ -432,6 +512,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_stand_at_hazards),
+      cmocka_unit_test(untouched_bindings_are_no_hazards),
       cmocka_unit_test(what_barriers_order_comes_out_right),
       cmocka_unit_test(what_nobody_orders_may_overlap),
       cmocka_unit_test(more_objects_than_a_set_begins_with),

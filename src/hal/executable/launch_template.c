@@ -47,7 +47,8 @@ static bool add_bindings(const struct agx_program *program, struct agx_launch_te
                                        .dim = (uint8_t)binding->dim,
                                        .usage = agx_binding_usage(binding),
                                        .min_size_B = binding->min_size_B};
-      template->is_plain &= template->bindings[i].kind == AGX_TEMPLATE_BUFFER;
+      template->is_plain &=
+         template->bindings[i].kind == AGX_TEMPLATE_BUFFER &&template->bindings[i].access;
       template->robust |= (uint32_t)(template->bindings[i].kind == AGX_TEMPLATE_ROBUST) << i;
       template->has_others |= !agx_template_is_buffer(&template->bindings[i]);
       template->given_count += template->bindings[i].kind != AGX_TEMPLATE_VERTEX;

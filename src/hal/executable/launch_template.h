@@ -53,7 +53,7 @@ struct agx_template_state {
 
 struct agx_launch_template {
    bool is_fast;    /* dispatches may take the fast path */
-   bool is_plain;   /* only buffers, without limits, and nothing else that costs */
+   bool is_plain;   /* only buffers that it reads or writes, without limits, and no other cost */
    bool has_others; /* bindings that are no buffers, or a draw's */
    bool is_vertex;
    bool takes_addresses;

@@ -37,7 +37,9 @@ AGX_LAUNCH_INLINE agx_status note_uses(struct agx_command_buffer *commands,
       const bool is_buffer = way == AGX_LAUNCH_PLAIN || agx_template_is_buffer(wanted);
       void *object =
          is_buffer ? call->in.dispatch->bindings[i].ref.buffer : other_object(call, wanted, i);
-      if (object)
+      if (object && way != AGX_LAUNCH_PLAIN && !wanted->access)
+         AGX_TRY(agx_launch_keep(commands, object));
+      else if (object)
          AGX_TRY(agx_launch_use(commands, object, wanted->access & AGX_BINDING_WRITES, may_conflict,
                                 &needs));
       if (!is_buffer && wanted->kind & AGX_TEMPLATE_SAMPLER)
