@@ -423,13 +423,13 @@ static void the_oldest_leave_memory(void **state)
       for (uint32_t k = 0; k < 2; k++) {
          struct agx_module *module;
          struct agx_cache_key key = {.digest = {(uint8_t)(k ? 0 : i)}, .material_B = 1};
-         assert_ok(agx_executable_cache_get(
+         assert_ok(agx_executable_cache_find_or_make(
             cache, &key, (struct agx_module_maker){make_module, (void *)executable->program},
             &module));
          agx_module_release(module);
       }
    }
-   agx_executable_cache_get_stats(cache, &stats);
+   agx_executable_cache_query_stats(cache, &stats);
    assert_int_equal(stats.compiles, 12);
    assert_int_equal(stats.entries, 4);
    assert_true(stats.bytes <= cache->max_B);

@@ -77,8 +77,8 @@ agx_status agx_info_write(const char *name, void *out, const void *info, size_t 
    return AGX_OK;
 }
 
-void agx_info_give(const struct agx_device *device, const char *name, void *out, const void *info,
-                   size_t info_B)
+void agx_info_write_or_log(const struct agx_device *device, const char *name, void *out,
+                           const void *info, size_t info_B)
 {
    if (agx_info_write(name, out, info, info_B) != AGX_OK)
       agx_log(agx_context_of(device)->log, AGX_LOG_WARNING, "%s; nothing is told",

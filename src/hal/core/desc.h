@@ -31,8 +31,8 @@ AGX_MUST_CHECK agx_status agx_info_check(const char *name, const void *out);
 
 /* agx_info_write for functions that return no status: an impossible size goes to the log
  * of the device's instance. */
-void agx_info_give(const struct agx_device *device, const char *name, void *out, const void *info,
-                   size_t info_B);
+void agx_info_write_or_log(const struct agx_device *device, const char *name, void *out,
+                           const void *info, size_t info_B);
 
 /* Whether a descriptor that is read often is just ours, and needs no agx_desc_read. */
 static inline bool agx_desc_is_current(uint32_t size, const void *next, size_t current)

@@ -213,7 +213,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
    snprintf(info.name, sizeof(info.name), "%s", winsys->name);
    snprintf(info.node, sizeof(info.node), "%s", winsys->node);
    snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip ? winsys->chip->name : "none");
-   agx_info_give(device, "agx_device_info", out_info, &info, sizeof(info));
+   agx_info_write_or_log(device, "agx_device_info", out_info, &info, sizeof(info));
 }
 
 agx_status agx_device_status(struct agx_device *device)

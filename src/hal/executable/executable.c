@@ -210,7 +210,7 @@ void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stat
    struct agx_executable_cache_stats memory = {0};
    struct agx_disk_cache_stats disk = {0};
    if (!agx_is_inherited(device)) {
-      agx_executable_cache_get_stats(agx_executables_of(device)->cache, &memory);
+      agx_executable_cache_query_stats(agx_executables_of(device)->cache, &memory);
       agx_disk_cache_get_stats(&agx_executables_of(device)->cache->disk, &disk);
    }
    const struct agx_cache_stats stats = {
@@ -226,7 +226,7 @@ void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stat
       .disk_dropped = disk.dropped,
       .disk_evicted = disk.evicted,
    };
-   agx_info_give(device, "agx_cache_stats", out_stats, &stats, sizeof(stats));
+   agx_info_write_or_log(device, "agx_cache_stats", out_stats, &stats, sizeof(stats));
 }
 
 agx_status agx_executable_create_own(struct agx_device *device, struct agx_program *program,

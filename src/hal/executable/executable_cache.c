@@ -57,8 +57,8 @@ agx_status agx_executable_cache_create(const struct agx_host_alloc *alloc, uint3
    return AGX_OK;
 }
 
-void agx_executable_cache_get_stats(struct agx_executable_cache *cache,
-                                    struct agx_executable_cache_stats *out_stats)
+void agx_executable_cache_query_stats(struct agx_executable_cache *cache,
+                                      struct agx_executable_cache_stats *out_stats)
 {
    pthread_mutex_lock(&cache->lock);
    *out_stats = cache->stats;
@@ -230,9 +230,10 @@ static agx_status share(struct agx_executable_cache *cache, struct entry *entry,
    return status;
 }
 
-agx_status agx_executable_cache_get(struct agx_executable_cache *cache,
-                                    const struct agx_cache_key *key, struct agx_module_maker maker,
-                                    struct agx_module **out_module)
+agx_status agx_executable_cache_find_or_make(struct agx_executable_cache *cache,
+                                             const struct agx_cache_key *key,
+                                             struct agx_module_maker maker,
+                                             struct agx_module **out_module)
 {
    *out_module = NULL;
    if (cache->is_off)

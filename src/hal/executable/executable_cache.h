@@ -37,8 +37,8 @@ AGX_MUST_CHECK agx_status agx_executable_cache_create(const struct agx_host_allo
                                                       uint32_t debug,
                                                       struct agx_executable_cache **out_cache);
 void agx_executable_cache_destroy(struct agx_executable_cache *cache); /* NULL: nothing */
-void agx_executable_cache_get_stats(struct agx_executable_cache *cache,
-                                    struct agx_executable_cache_stats *out_stats);
+void agx_executable_cache_query_stats(struct agx_executable_cache *cache,
+                                      struct agx_executable_cache_stats *out_stats);
 
 /* Makes what is not there yet; the module is the caller's. */
 struct agx_module_maker {
@@ -48,7 +48,7 @@ struct agx_module_maker {
 
 /* The module of that key, a reference of it. Threads that ask for the same one at a time compile it
  * once; what fails for one of them fails for all of these, and is not kept. */
-AGX_MUST_CHECK agx_status agx_executable_cache_get(struct agx_executable_cache *cache,
-                                                   const struct agx_cache_key *key,
-                                                   struct agx_module_maker maker,
-                                                   struct agx_module **out_module);
+AGX_MUST_CHECK agx_status agx_executable_cache_find_or_make(struct agx_executable_cache *cache,
+                                                            const struct agx_cache_key *key,
+                                                            struct agx_module_maker maker,
+                                                            struct agx_module **out_module);

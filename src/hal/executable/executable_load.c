@@ -150,8 +150,8 @@ static agx_status load_spirv(struct agx_device *device, const struct agx_executa
    if (desc->flags & AGX_EXECUTABLE_TRANSIENT)
       return make(&job, out_module);
    agx_cache_key_make(desc->data, desc->data_B, &job.options, NULL, &key);
-   return agx_executable_cache_get(agx_executables_of(device)->cache, &key,
-                                   (struct agx_module_maker){make, &job}, out_module);
+   return agx_executable_cache_find_or_make(agx_executables_of(device)->cache, &key,
+                                            (struct agx_module_maker){make, &job}, out_module);
 }
 
 /* ---- ELF files --------------------------------------------------------------- */

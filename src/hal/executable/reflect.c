@@ -114,7 +114,7 @@ void agx_executable_get_info(struct agx_executable *executable,
                              struct agx_executable_info *out_info)
 {
    const struct agx_executable_info info = describe(executable->program);
-   agx_info_give(executable->device, "agx_executable_info", out_info, &info, sizeof(info));
+   agx_info_write_or_log(executable->device, "agx_executable_info", out_info, &info, sizeof(info));
 }
 
 /* ---- what they take ------------------------------------------------------ */

@@ -223,7 +223,7 @@ void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_
    if (buffer->is_reservation && !agx_is_inherited(buffer) && agx_vmem_is_empty(buffer))
       info.state = AGX_BUFFER_RESERVED;
    snprintf(info.label, sizeof(info.label), "%s", buffer->label);
-   agx_info_give(buffer->device, "agx_buffer_info", out_info, &info, sizeof(info));
+   agx_info_write_or_log(buffer->device, "agx_buffer_info", out_info, &info, sizeof(info));
 }
 
 /* ---- views --------------------------------------------------------------- */

@@ -158,7 +158,7 @@ void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info
       .is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR,
       .samples = image->samples,
    };
-   agx_info_give(image->device, "agx_image_info", out_info, &info, sizeof(info));
+   agx_info_write_or_log(image->device, "agx_image_info", out_info, &info, sizeof(info));
 }
 
 /* ---- copies ------------------------------------------------------------ */

@@ -86,7 +86,7 @@ void agx_device_get_memory_stats(struct agx_device *device, struct agx_memory_st
    struct agx_memory_state *memory = agx_memory_of(device);
    struct agx_memory_stats stats = {0};
    if (agx_is_inherited(device)) {
-      agx_info_give(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
+      agx_info_write_or_log(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
       return;
    }
    stats = (struct agx_memory_stats){
@@ -101,5 +101,5 @@ void agx_device_get_memory_stats(struct agx_device *device, struct agx_memory_st
    stats.cache_hits = memory->cache.hits;
    stats.cache_misses = memory->cache.misses;
    pthread_mutex_unlock(&memory->cache.lock);
-   agx_info_give(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
+   agx_info_write_or_log(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
 }

@@ -154,7 +154,7 @@ void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
 {
    struct agx_pool_stats stats = {0};
    if (agx_is_inherited(pool)) {
-      agx_info_give(pool->device, "agx_pool_stats", out_stats, &stats, sizeof(stats));
+      agx_info_write_or_log(pool->device, "agx_pool_stats", out_stats, &stats, sizeof(stats));
       return;
    }
    pthread_mutex_lock(&pool->lock);
@@ -169,7 +169,7 @@ void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
       .reuses = pool->reuses,
    };
    pthread_mutex_unlock(&pool->lock);
-   agx_info_give(pool->device, "agx_pool_stats", out_stats, &stats, sizeof(stats));
+   agx_info_write_or_log(pool->device, "agx_pool_stats", out_stats, &stats, sizeof(stats));
 }
 
 void agx_pool_describe(const struct agx_pool *pool, struct agx_buffer *buffer)

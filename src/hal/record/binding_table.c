@@ -108,8 +108,8 @@ static agx_status find(struct agx_command_buffer *commands, const struct agx_tab
    return record(commands, table, *out_instance);
 }
 
-agx_status agx_table_take(struct agx_command_buffer *commands, const struct agx_table *table,
-                          struct agx_command_buffer **out_instance)
+agx_status agx_table_acquire(struct agx_command_buffer *commands, const struct agx_table *table,
+                             struct agx_command_buffer **out_instance)
 {
    struct agx_table_instance *instance = NULL;
    AGX_TRY(check_table(commands, table));

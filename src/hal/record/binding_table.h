@@ -10,8 +10,8 @@
 
 /* An instance for the table, with a reference, and kept from being recorded anew until
  * agx_table_return; what the table names is kept alive until then. */
-AGX_MUST_CHECK agx_status agx_table_take(struct agx_command_buffer *commands,
-                                         const struct agx_table *table,
-                                         struct agx_command_buffer **out_instance);
+AGX_MUST_CHECK agx_status agx_table_acquire(struct agx_command_buffer *commands,
+                                            const struct agx_table *table,
+                                            struct agx_command_buffer **out_instance);
 /* The submission is over. */
 void agx_table_return(struct agx_command_buffer *commands, struct agx_command_buffer *instance);

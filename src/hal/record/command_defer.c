@@ -87,7 +87,7 @@ agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %u bytes of push constants; the limit is %u",
                       dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
-   if (agx_ref_is_given(&dispatch->arguments))
+   if (agx_ref_is_set(&dispatch->arguments))
       copy->push = NULL; /* not read */
    if (!agx_deferred_keep(&commands->deferred, copy->push, dispatch->push_B, &copy->push))
       return agx_record_no_memory(commands);

@@ -36,7 +36,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
    AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(agx_executable_check(executable, commands->device));
    if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
-       (dispatch->push_B && !dispatch->push && !agx_ref_is_given(&dispatch->arguments)))
+       (dispatch->push_B && !dispatch->push && !agx_ref_is_set(&dispatch->arguments)))
       return AGX_FAIL(
          AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants; it takes %u to %u",
          executable->program->name, dispatch->push_B, executable->program->push_B, AGX_MAX_PUSH_B);
@@ -223,7 +223,7 @@ static agx_status find_threads(const struct agx_dispatch *dispatch,
    if (draw)
       memcpy(out_threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1},
              3 * sizeof(out_threads[0]));
-   else if (agx_ref_is_given(&dispatch->counts)) /* of one workgroup */
+   else if (agx_ref_is_set(&dispatch->counts)) /* of one workgroup */
       memcpy(out_threads, dispatch->local_size, 3 * sizeof(out_threads[0]));
    else
       return check_grid(dispatch->executable->program, dispatch->workgroups, dispatch->local_size,

@@ -122,12 +122,13 @@ note_bounds(struct agx_command_buffer *commands, const struct agx_fast_call *cal
    return AGX_OK;
 }
 
-static inline bool take_other(const struct agx_command_buffer *commands, struct agx_fast_call *call)
+static inline bool check_other(const struct agx_command_buffer *commands,
+                               struct agx_fast_call *call)
 {
-   return !call->in.draw == !call->in.template->is_vertex && agx_fast_take_push(call) &&
-          (call->in.draw ? agx_fast_take_draw(call) : agx_fast_take_grid(call)) &&
-          (call->in.template->has_others ? agx_fast_take_bindings(commands, call, true)
-                                         : agx_fast_take_bindings(commands, call, false)) &&
+   return !call->in.draw == !call->in.template->is_vertex && agx_fast_check_push(call) &&
+          (call->in.draw ? agx_fast_check_draw(call) : agx_fast_check_grid(call)) &&
+          (call->in.template->has_others ? agx_fast_check_bindings(commands, call, true)
+                                         : agx_fast_check_bindings(commands, call, false)) &&
           agx_fast_choose_variant(call);
 }
 
@@ -139,7 +140,7 @@ static __attribute__((noinline)) bool record_other(struct agx_command_buffer *co
 {
    struct agx_fast_call call;
    begin(&call, executable, dispatch, draw);
-   if (!take_other(commands, &call))
+   if (!check_other(commands, &call))
       return false;
    if (call.in.template->is_plain && !commands->is_watched) {
       *out_status = record(commands, &call, AGX_LAUNCH_PLAIN);
@@ -166,8 +167,8 @@ bool agx_record_fast(struct agx_command_buffer *commands, const struct agx_dispa
    if (!executable->template.is_plain || commands->is_watched)
       return record_other(commands, executable, dispatch, draw, out_status);
    begin(&call, executable, dispatch, NULL);
-   if (draw || !agx_fast_take_push(&call) || !agx_fast_take_grid(&call) ||
-       !agx_fast_take_bindings(commands, &call, false))
+   if (draw || !agx_fast_check_push(&call) || !agx_fast_check_grid(&call) ||
+       !agx_fast_check_bindings(commands, &call, false))
       return false;
    *out_status = record(commands, &call, AGX_LAUNCH_PLAIN);
    return true;

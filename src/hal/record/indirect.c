@@ -19,7 +19,7 @@ static agx_status check_ref(const struct agx_device *device, const struct agx_pr
                             const char *what, const struct agx_buffer_ref *ref, uint64_t bytes)
 {
    const struct agx_buffer *buffer = ref->buffer;
-   if (!agx_ref_is_given(ref))
+   if (!agx_ref_is_set(ref))
       return AGX_OK;
    AGX_TRY(agx_ref_check(ref, what));
    if (ref->table_slot)

@@ -8,7 +8,7 @@
 #include "hal/executable/executable.h"
 
 /* Returns whether the application gives this buffer, or a slot in place of it. */
-static inline bool agx_ref_is_given(const struct agx_buffer_ref *ref)
+static inline bool agx_ref_is_set(const struct agx_buffer_ref *ref)
 {
    return ref->buffer || ref->table_slot;
 }
@@ -16,7 +16,7 @@ static inline bool agx_ref_is_given(const struct agx_buffer_ref *ref)
 /* Returns whether the hardware reads something of the dispatch from memory. */
 static inline bool agx_dispatch_is_indirect(const struct agx_dispatch *dispatch)
 {
-   return agx_ref_is_given(&dispatch->counts) || agx_ref_is_given(&dispatch->arguments);
+   return agx_ref_is_set(&dispatch->counts) || agx_ref_is_set(&dispatch->arguments);
 }
 
 /* Ranges, usage and alignment of what is given. */

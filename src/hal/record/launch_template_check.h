@@ -30,9 +30,9 @@ static inline bool agx_fast_is_sound(const struct agx_command_buffer *commands,
 }
 
 /* Limits of robust kernels are checked in any case: they keep others' memory from them. */
-static inline bool agx_fast_take_buffer(const struct agx_command_buffer *commands,
-                                        struct agx_fast_call *call,
-                                        const struct agx_template_binding *wanted, uint32_t index)
+static inline bool agx_fast_check_buffer(const struct agx_command_buffer *commands,
+                                         struct agx_fast_call *call,
+                                         const struct agx_template_binding *wanted, uint32_t index)
 {
    const struct agx_buffer_ref *ref = &call->in.dispatch->bindings[index].ref;
    if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
@@ -64,9 +64,9 @@ static inline bool agx_fast_is_whole(const struct agx_command_buffer *commands,
 }
 
 /* An image, a sampler, or both. */
-static inline bool agx_fast_take_states(const struct agx_command_buffer *commands,
-                                        const struct agx_template_binding *wanted,
-                                        const struct agx_binding *binding)
+static inline bool agx_fast_check_states(const struct agx_command_buffer *commands,
+                                         const struct agx_template_binding *wanted,
+                                         const struct agx_binding *binding)
 {
    if (wanted->kind & AGX_TEMPLATE_IMAGE && !agx_fast_is_whole(commands, wanted, binding))
       return false;
@@ -75,8 +75,8 @@ static inline bool agx_fast_take_states(const struct agx_command_buffer *command
 }
 
 /* A buffer that the draw names. */
-static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands,
-                                       struct agx_fast_call *call, uint32_t index)
+static inline bool agx_fast_check_drawn(const struct agx_command_buffer *commands,
+                                        struct agx_fast_call *call, uint32_t index)
 {
    const struct agx_program *program = call->in.executable->program;
    struct agx_bound bound = {0};
@@ -91,8 +91,8 @@ static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands
 }
 
 /* Checks all bindings and notes where they lie; has_others: not all are buffers. */
-AGX_LAUNCH_INLINE bool agx_fast_take_bindings(const struct agx_command_buffer *commands,
-                                              struct agx_fast_call *call, bool has_others)
+AGX_LAUNCH_INLINE bool agx_fast_check_bindings(const struct agx_command_buffer *commands,
+                                               struct agx_fast_call *call, bool has_others)
 {
    const struct agx_launch_template *template = call->in.template;
    const uint32_t count = has_others ? template->given_count : template->binding_count;
@@ -105,19 +105,19 @@ AGX_LAUNCH_INLINE bool agx_fast_take_bindings(const struct agx_command_buffer *c
           binding->element != wanted->element)
          return false;
       const bool is_buffer = !has_others || agx_template_is_buffer(wanted);
-      if (is_buffer ? !agx_fast_take_buffer(commands, call, wanted, i)
-                    : !agx_fast_take_states(commands, wanted, binding))
+      if (is_buffer ? !agx_fast_check_buffer(commands, call, wanted, i)
+                    : !agx_fast_check_states(commands, wanted, binding))
          return false;
    }
    for (uint32_t i = count; has_others && i < template->binding_count; i++)
-      if (!agx_fast_take_drawn(commands, call, i))
+      if (!agx_fast_check_drawn(commands, call, i))
          return false;
    return true;
 }
 
 /* False also for a grid of no threads. Threads along y and z fit in 32 bits: a workgroup has at
  * most 1024. */
-static inline bool agx_fast_take_grid(struct agx_fast_call *call)
+static inline bool agx_fast_check_grid(struct agx_fast_call *call)
 {
    const struct agx_launch_template *template = call->in.template;
    const uint32_t *groups = call->in.dispatch->workgroups;
@@ -128,7 +128,7 @@ static inline bool agx_fast_take_grid(struct agx_fast_call *call)
 }
 
 /* The grid of a draw; false also for one of nothing. */
-static inline bool agx_fast_take_draw(struct agx_fast_call *call)
+static inline bool agx_fast_check_draw(struct agx_fast_call *call)
 {
    call->in.threads[0] = call->in.draw->vertex_count;
    call->in.threads[1] = call->in.draw->instance_count;
@@ -138,7 +138,7 @@ static inline bool agx_fast_take_draw(struct agx_fast_call *call)
 }
 
 /* Whether the dispatch gives push constants for all that the parts read. */
-static inline bool agx_fast_take_push(const struct agx_fast_call *call)
+static inline bool agx_fast_check_push(const struct agx_fast_call *call)
 {
    const struct agx_dispatch *dispatch = call->in.dispatch;
    return dispatch->push_B >= call->in.template->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&

@@ -36,7 +36,7 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
                       table.count, commands->label);
    AGX_OP_STATE(submission, struct execute)->base = commands->table_slots ? commands : NULL;
    if (commands->table_slots)
-      AGX_TRY(agx_table_take(commands, &table, &submission->commands));
+      AGX_TRY(agx_table_acquire(commands, &table, &submission->commands));
    else
       submission->commands = commands;
    if (commands->table_slots &&

@@ -7,7 +7,7 @@
 
 #include "hal/sync/submission.h"
 
-agx_status agx_profile_take_submission(struct agx_submission *submission, uint32_t kind)
+agx_status agx_profile_add_submission(struct agx_submission *submission, uint32_t kind)
 {
    struct agx_profile *profile = agx_context_of(submission->device)->profile;
    struct agx_command_buffer *commands = submission->commands;

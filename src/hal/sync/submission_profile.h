@@ -12,8 +12,8 @@ struct agx_submission;
 
 /* A new operation, captured and not set going yet: sets submission->profile and ->session, where
  * the device's session wants it. Fails where there is no memory to record it. */
-AGX_MUST_CHECK agx_status agx_profile_take_submission(struct agx_submission *submission,
-                                                      uint32_t kind);
+AGX_MUST_CHECK agx_status agx_profile_add_submission(struct agx_submission *submission,
+                                                     uint32_t kind);
 /* One with submission->profile goes to the kernel: other commands in *submit, with timestamps.
  * Without locks but the queue's submit_lock. */
 AGX_MUST_CHECK agx_status agx_profile_prepare(struct agx_submission *submission,

@@ -261,7 +261,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
       agx_command_buffer_stream(submission->commands, &submission->stream);
    retain_points(submission, &op);
    if (agx_context_of(device)->profile)
-      status = agx_profile_take_submission(submission, op.kind);
+      status = agx_profile_add_submission(submission, op.kind);
    uint64_t number;
    if (status == AGX_OK)
       status = submit_captured(submission, &op, &number);
