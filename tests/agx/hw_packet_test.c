@@ -16,12 +16,15 @@ union values {
    uint64_t align;
 };
 
+#define ROW(id) &agx_hw_##id##_packet,
+static const struct agx_hw_packet *const all_packets[] = {AGX_HW_PACKETS(ROW)};
+#undef ROW
+
 static const struct agx_hw_packet *find_packet(const char *name)
 {
-   const struct agx_hw_packet *packet = NULL;
-   for (size_t i = 0; (packet = agx_hw_packet_at(i)); i++)
-      if (!strcmp(packet->name, name))
-         return packet;
+   for (size_t i = 0; i < AGX_COUNT(all_packets); i++)
+      if (!strcmp(all_packets[i]->name, name))
+         return all_packets[i];
    fail_msg("no packet %s", name);
    return NULL;
 }
@@ -209,8 +212,8 @@ static void test_print(void **state)
 static void test_random_bytes(void **state)
 {
    struct agx_test_rng rng = {0x9e3779b97f4a7c15};
-   const struct agx_hw_packet *packet;
-   for (size_t i = 0; (packet = agx_hw_packet_at(i)); i++) {
+   for (size_t i = 0; i < AGX_COUNT(all_packets); i++) {
+      const struct agx_hw_packet *packet = all_packets[i];
       assert_true(packet->size_B <= AGX_HW_MAX_PACKET_BYTES);
       assert_true(packet->struct_size <= AGX_HW_MAX_STRUCT_BYTES);
       for (int round = 0; round < 50; round++) {

@@ -168,8 +168,15 @@ static void test_spill_codes(void **state)
       uint32_t bytes, code;
    } cases[] = {{0, 0},  {1, 1},   {32, 1},  {33, 2},         {64, 2},
                 {65, 3}, {128, 3}, {129, 4}, {UINT32_MAX, 15}};
-   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-      assert_int_equal(agx_hw_usc_spill_code(cases[i].bytes), cases[i].code);
+   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+      struct agx_hw_buffer buffer = fresh(sizeof(memory));
+      const struct agx_hw_usc_program program = {.gpr_halves = 8, .scratch_B = cases[i].bytes};
+      struct agx_hw_usc_registers registers;
+      assert_ok(agx_hw_usc_compute(&buffer, &program));
+      assert_ok(agx_hw_usc_registers_unpack(
+         memory + AGX_HW_USC_SHARED_BYTES + AGX_HW_USC_SHADER_BYTES, &registers));
+      assert_int_equal(registers.spill_size, cases[i].code);
+   }
 }
 
 AGX_TEST_FILE(void)

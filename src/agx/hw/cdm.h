@@ -6,7 +6,7 @@
 #pragma once
 
 #include "agx/chip.h"
-#include "agx/hw/buffer.h"
+#include "agx/hw/packet.h"
 
 /* The longest launch, in bytes. */
 #define AGX_HW_CDM_LAUNCH_MAX_BYTES                                                                \

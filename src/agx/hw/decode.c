@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk over compute streams, the walk over USC words, and a visitor that
- * prints. Source: docs/hw/cmdstream.md 1 and 2.
+ * The walk over compute streams, and the walk over USC words. Source: docs/hw/cmdstream.md 1 and 2.
  */
 #include "agx/hw/decode.h"
 
@@ -301,44 +300,4 @@ agx_status agx_hw_walk_cdm(const struct agx_chip *chip, const struct agx_hw_read
    }
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "stream at 0x%" PRIx64 ": no end after %u blocks",
                    stream_va, AGX_HW_MAX_BLOCKS);
-}
-
-/* ---- text ------------------------------------------------------------- */
-
-struct printer {
-   void *user;
-   void (*line)(void *user, const char *text);
-};
-
-static agx_status print_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
-                               const void *values)
-{
-   struct printer *printer = user;
-   char line[1024];
-   struct agx_hw_text text = {line, sizeof(line), 0};
-   bool is_usc = !strncmp(packet->name, "USC", 3);
-   agx_hw_text_add(&text, "%s0x%010" PRIx64 "  ", is_usc ? "   " : "", va);
-   agx_hw_print(packet, values, &text);
-   printer->line(printer->user, line);
-   return AGX_OK;
-}
-
-static agx_status print_trouble(void *user, const struct agx_hw_packet *packet, uint64_t va)
-{
-   struct printer *printer = user;
-   char line[512];
-   struct agx_hw_text text = {line, sizeof(line), 0};
-   agx_hw_text_add(&text, "! 0x%010" PRIx64 "  %s", va, agx_error_peek());
-   printer->line(printer->user, line);
-   return AGX_OK;
-}
-
-agx_status agx_hw_print_cdm(const struct agx_chip *chip, const struct agx_hw_reader *reader,
-                            uint64_t usc_base, uint64_t stream_va, void *user,
-                            void (*line)(void *user, const char *text))
-{
-   struct printer printer = {user, line};
-   const struct agx_hw_visitor visitor = {
-      .user = &printer, .packet = print_packet, .trouble = print_trouble};
-   return agx_hw_walk_cdm(chip, reader, usc_base, stream_va, &visitor);
 }

@@ -67,10 +67,3 @@ struct agx_hw_visitor {
 AGX_MUST_CHECK agx_status agx_hw_walk_cdm(const struct agx_chip *chip,
                                           const struct agx_hw_reader *reader, uint64_t usc_base,
                                           uint64_t stream_va, const struct agx_hw_visitor *visitor);
-
-/* As agx_hw_walk_cdm, one line of text for each packet: address, name, fields; USC words
- * are indented, troubles marked. */
-AGX_MUST_CHECK agx_status agx_hw_print_cdm(const struct agx_chip *chip,
-                                           const struct agx_hw_reader *reader, uint64_t usc_base,
-                                           uint64_t stream_va, void *user,
-                                           void (*line)(void *user, const char *text));

@@ -241,13 +241,12 @@ def main(header_path, table_path, paths):
         out.write(HEADER)
         out.write("\n".join(map(header_enum, enums)) + "\n")
         out.write("\n".join(map(header_packet, packets)))
+        out.write("\n/* ROW(id) for each packet, for tests that walk over all. */\n#define AGX_HW_PACKETS(ROW) ")
+        out.write(" ".join(f"ROW({packet.id})" for packet in packets) + "\n")
     with open(table_path, "w", encoding="utf-8") as out:
         out.write(HEADER)
         out.write("\n".join(map(table_enum, enums)) + "\n")
         out.write("\n".join(map(table_packet, packets)))
-        out.write("\nstatic const struct agx_hw_packet *const all_packets[] = {\n")
-        out.writelines(f"   &agx_hw_{packet.id}_packet,\n" for packet in packets)
-        out.write("};\n")
 
 
 if __name__ == "__main__":

@@ -207,6 +207,17 @@ agx_status agx_hw_pack(const struct agx_hw_packet *packet, const void *values, v
    return AGX_OK;
 }
 
+agx_status agx_hw_append(struct agx_hw_buffer *buffer, const struct agx_hw_packet *packet,
+                         const void *values)
+{
+   if (!agx_range_fits(buffer->used, packet->size_B, buffer->capacity))
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no room behind %zu of %zu bytes", packet->name,
+                      buffer->used, buffer->capacity);
+   AGX_TRY(agx_hw_pack(packet, values, buffer->memory + buffer->used));
+   buffer->used += packet->size_B;
+   return AGX_OK;
+}
+
 static agx_status check_unknown_bits(const struct agx_hw_packet *packet, const uint8_t *bytes)
 {
    for (uint32_t i = 0; i < packet->size_B; i++) {
@@ -282,9 +293,4 @@ void agx_hw_print(const struct agx_hw_packet *packet, const void *values, struct
       print_field(field, value, text);
       separator = ",";
    }
-}
-
-const struct agx_hw_packet *agx_hw_packet_at(size_t index)
-{
-   return index < AGX_COUNT(all_packets) ? all_packets[index] : NULL;
 }

@@ -98,10 +98,18 @@ AGX_MUST_CHECK agx_status agx_hw_unpack(const struct agx_hw_packet *packet, cons
  * bits or whose zero bits stand for something else. */
 void agx_hw_print(const struct agx_hw_packet *packet, const void *values, struct agx_hw_text *text);
 
+/* A bounded piece of memory that words are appended to, by the writers of cdm.h and usc.h. */
+struct agx_hw_buffer {
+   uint8_t *memory;
+   size_t capacity, used;
+};
+
+/* Packs values at the end; AGX_RESOURCE_EXHAUSTED when there is no room, with nothing
+ * written. */
+AGX_MUST_CHECK agx_status agx_hw_append(struct agx_hw_buffer *buffer,
+                                        const struct agx_hw_packet *packet, const void *values);
+
 /* The name of an enum's value, or NULL. */
 const char *agx_hw_value_name(const struct agx_hw_enum *values, uint64_t value);
-
-/* All packets, for tests and tools; NULL past the end. */
-const struct agx_hw_packet *agx_hw_packet_at(size_t index);
 
 #include "hw_packets.h"

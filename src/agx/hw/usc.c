@@ -44,8 +44,9 @@ agx_status agx_hw_usc_uniforms(struct agx_hw_buffer *buffer, uint32_t start, uin
    return AGX_OK;
 }
 
-/* source: docs/hw/cmdstream.md 2.3: min(15, 1 + ceil(log2(ceil(words / 8)))) */
-uint32_t agx_hw_usc_spill_code(uint32_t scratch_B)
+/* The code of a scratch size in the Registers word. Source: docs/hw/cmdstream.md 2.3: min(15, 1 +
+ * ceil(log2(ceil(words / 8)))) */
+static uint32_t spill_code(uint32_t scratch_B)
 {
    uint64_t eights = agx_div_up(agx_div_up(scratch_B, 4), 8);
    uint32_t code = 1;
@@ -77,7 +78,7 @@ agx_status agx_hw_usc_compute(struct agx_hw_buffer *buffer,
    const struct agx_hw_usc_shader shader = {.unk_2 = 3, .code = program->code_offset};
    const struct agx_hw_usc_registers registers = {
       .register_count = program->gpr_halves,
-      .spill_size = agx_hw_usc_spill_code(program->scratch_B),
+      .spill_size = spill_code(program->scratch_B),
    };
    const struct agx_hw_usc_preshader preamble = {.code = program->preamble_offset};
    const struct agx_hw_usc_no_preshader none = agx_hw_usc_no_preshader_default();

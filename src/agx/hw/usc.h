@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "agx/hw/buffer.h"
+#include "agx/hw/packet.h"
 
 #define AGX_HW_USC_ALIGN_B      64u  /* of the first word */
 #define AGX_HW_CODE_ALIGN_B     128u /* as Mesa aligns code */
@@ -49,6 +49,3 @@ struct agx_hw_usc_program {
 /* Writes the words of a compute program: threadgroup memory, shader, registers, preamble. */
 AGX_MUST_CHECK agx_status agx_hw_usc_compute(struct agx_hw_buffer *buffer,
                                              const struct agx_hw_usc_program *program);
-
-/* The code of a scratch size in the Registers word. */
-uint32_t agx_hw_usc_spill_code(uint32_t scratch_B);

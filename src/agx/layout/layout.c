@@ -256,7 +256,9 @@ static uint32_t spread(uint32_t value)
    return (value | value << 1) & 0x55555555;
 }
 
-uint32_t agx_layout_morton(uint32_t x, uint32_t y, unsigned w_log2, unsigned h_log2)
+/* Index of element x, y in a tile of 2^w by 2^h: bits interleaved, x first, the rest of the longer
+ * side on top. x and y are inside the tile. */
+static uint32_t morton(uint32_t x, uint32_t y, unsigned w_log2, unsigned h_log2)
 {
    unsigned both = AGX_MIN(w_log2, h_log2);
    uint32_t mask = (uint32_t)agx_bits(both);
@@ -274,7 +276,7 @@ uint64_t agx_layout_offset(const struct agx_layout *layout, uint32_t level_index
    unsigned w = level->tile_w_log2, h = level->tile_h_log2;
    uint64_t per_row = (level->stride_el + (1u << w) - 1) >> w;
    uint64_t tile = (y >> h) * per_row + (x >> w);
-   uint64_t index = agx_layout_morton(x & ((1u << w) - 1), y & ((1u << h) - 1), w, h);
+   uint64_t index = morton(x & ((1u << w) - 1), y & ((1u << h) - 1), w, h);
    return base + ((tile << (w + h)) + index) * layout->element_B +
           sample * (layout->element_B / layout->samples);
 }
@@ -285,7 +287,7 @@ uint64_t agx_layout_meta_offset(const struct agx_layout *layout, uint32_t level_
    const struct agx_layout_level *level = &layout->level[level_index];
    uint32_t tile_x = x * (layout->samples == 4 ? 2 : 1) / AGX_LAYOUT_META_TILE;
    uint32_t tile_y = y * (layout->samples >= 2 ? 2 : 1) / AGX_LAYOUT_META_TILE;
-   uint32_t index = agx_layout_morton(tile_x, tile_y, level->meta_w_log2, level->meta_h_log2);
+   uint32_t index = morton(tile_x, tile_y, level->meta_w_log2, level->meta_h_log2);
    return layout->meta_offset_B + layer * layout->meta_layer_stride_B + level->meta_offset_B +
           (uint64_t)index * AGX_LAYOUT_META_TILE_B;
 }

@@ -76,10 +76,6 @@ struct agx_layout {
 AGX_MUST_CHECK agx_status agx_layout_init(const struct agx_layout_shape *shape,
                                           struct agx_layout *out_layout);
 
-/* Index of element x, y in a tile of 2^w by 2^h: bits interleaved, x first, the rest of
- * the longer side on top. x and y are inside the tile. */
-uint32_t agx_layout_morton(uint32_t x, uint32_t y, unsigned w_log2, unsigned h_log2);
-
 /* Bytes from the image's start to an element's sample. In range: the caller's business. */
 uint64_t agx_layout_offset(const struct agx_layout *layout, uint32_t level, uint32_t layer,
                            uint32_t x_el, uint32_t y_el, uint32_t sample);
