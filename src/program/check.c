@@ -47,8 +47,8 @@ static agx_status check_limits(const struct agx_program *program)
    };
    for (size_t i = 0; i < AGX_COUNT(limits); i++)
       if (limits[i].value > limits[i].limit)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s %u is above %u", program->name,
-                         limits[i].what, limits[i].value, limits[i].limit);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s %u is above %u", limits[i].what, limits[i].value,
+                         limits[i].limit);
    return AGX_OK;
 }
 
@@ -58,14 +58,12 @@ static agx_status check_workgroup(const struct agx_program *program)
    for (unsigned i = 0; i < 3; i++) {
       uint32_t size = program->local_size[i];
       if (size == 0 || size > AGX_MAX_WORKGROUP_THREADS)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: local size %u in dimension %u",
-                         program->name, size, i);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "local size %u in dimension %u", size, i);
       threads *= size;
    }
    if (threads > agx_occupancy_threads(program->gpr_halves))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "program %s: %u register halves do not leave room for %u threads",
-                      program->name, program->gpr_halves, (unsigned)threads);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%u register halves do not leave room for %u threads",
+                      program->gpr_halves, (unsigned)threads);
    return AGX_OK;
 }
 
@@ -123,12 +121,11 @@ static agx_status check_bindings(const struct agx_program *program)
           binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
           binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||
           (binding->robustness && !takes_robustness) || !vertex_fits(program, binding))
-         return AGX_FAIL(
-            AGX_INVALID_ARGUMENT,
-            "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u, "
-            "robustness %u)",
-            program->name, i, binding->set, binding->binding, binding->kind, binding->dim,
-            binding->access, binding->robustness);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "binding %u (set %u, binding %u, kind %u, dimension %u, access %u, "
+                         "robustness %u)",
+                         i, binding->set, binding->binding, binding->kind, binding->dim,
+                         binding->access, binding->robustness);
    }
    return AGX_OK;
 }
@@ -161,13 +158,13 @@ static agx_status check_states(const struct agx_program *program)
    for (uint32_t i = 0; i < program->state_count; i++) {
       const struct agx_program_state *state = &program->states[i];
       if (!state_fits(program, state))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: state register %u (kind %u, index %u)",
-                         program->name, i, state->kind, state->index);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "state register %u (kind %u, index %u)", i,
+                         state->kind, state->index);
       *(agx_state_is_texture(state->kind) ? &textures : &samplers) += 1;
    }
    if (textures > AGX_PROGRAM_MAX_TEXTURES || samplers > AGX_PROGRAM_MAX_SAMPLERS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u texture and %u sampler registers",
-                      program->name, textures, samplers);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%u texture and %u sampler registers", textures,
+                      samplers);
    return AGX_OK;
 }
 
@@ -271,9 +268,8 @@ static agx_status check_uniforms(const struct agx_program *program)
                        agx_range_fits(uniform->start, uniform->halves, program->uniform_halves);
       if (!is_placed || !slot_fits(program, uniform) || !takes_halves(taken, uniform))
          return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                         "program %s: uniform slot %u (kind %u, start %u, halves %u, index %u)",
-                         program->name, i, uniform->kind, uniform->start, uniform->halves,
-                         uniform->index);
+                         "uniform slot %u (kind %u, start %u, halves %u, index %u)", i,
+                         uniform->kind, uniform->start, uniform->halves, uniform->index);
    }
    return AGX_OK;
 }
@@ -283,30 +279,42 @@ static agx_status check_reflection(const struct agx_program *program)
 {
    uint32_t names_B = program->names_B;
    if ((program->parameter_count || program->constant_count) && names_B == 0)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: no names", program->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no names");
    for (uint32_t i = 0; i < names_B; i++)
       if (program->names[i] &&
           ((unsigned char)program->names[i] < ' ' || program->names[i] == 0x7f))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: byte 0x%02x in names", program->name,
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "byte 0x%02x in names",
                          (unsigned char)program->names[i]);
    if (names_B && program->names[names_B - 1])
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: names without end", program->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "names without end");
    for (uint32_t i = 0; i < program->parameter_count; i++) {
       const struct agx_program_parameter *p = &program->parameters[i];
       bool is_binding = p->kind == AGX_PARAMETER_KIND_BINDING;
       if (p->kind >= AGX_PARAMETER_KIND_COUNT || p->name >= names_B ||
           (is_binding ? p->offset_B || p->size_B : p->set || p->binding))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: parameter %u (kind %u)", program->name,
-                         i, p->kind);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "parameter %u (kind %u)", i, p->kind);
    }
    for (uint32_t i = 0; i < program->constant_count; i++) {
       const struct agx_program_constant *c = &program->constants[i];
       bool is_size = c->bytes == 1 || c->bytes == 2 || c->bytes == 4 || c->bytes == 8;
       if (c->type >= AGX_CONSTANT_TYPE_COUNT || !is_size || c->name >= names_B)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: constant %u (type %u, %u bytes)",
-                         program->name, i, c->type, c->bytes);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "constant %u (type %u, %u bytes)", i, c->type,
+                         c->bytes);
    }
    return AGX_OK;
+}
+
+/* The texts of failures lack the program's name. */
+static agx_status check_all(const struct agx_program *program, const struct agx_host_alloc *alloc)
+{
+   AGX_TRY(check_limits(program));
+   AGX_TRY(check_workgroup(program));
+   AGX_TRY(check_bindings(program));
+   AGX_TRY(check_states(program));
+   AGX_TRY(check_uniforms(program));
+   AGX_TRY(check_reflection(program));
+   AGX_TRY(agx_program_check_guards(program));
+   return agx_program_check_code(program, alloc);
 }
 
 agx_status agx_program_check(const struct agx_program *program, const struct agx_host_alloc *alloc)
@@ -317,12 +325,8 @@ agx_status agx_program_check(const struct agx_program *program, const struct agx
    if (!chip || strcmp(chip->name, program->chip) != 0)
       return AGX_FAIL(AGX_INCOMPATIBLE, "program %s: unknown chip \"%s\"", program->name,
                       program->chip);
-   AGX_TRY(check_limits(program));
-   AGX_TRY(check_workgroup(program));
-   AGX_TRY(check_bindings(program));
-   AGX_TRY(check_states(program));
-   AGX_TRY(check_uniforms(program));
-   AGX_TRY(check_reflection(program));
-   AGX_TRY(agx_program_check_guards(program));
-   return agx_program_check_code(program, alloc);
+   agx_status status = check_all(program, alloc);
+   if (status != AGX_OK)
+      agx_error_prefix("program %s", program->name);
+   return status;
 }

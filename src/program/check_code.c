@@ -60,8 +60,7 @@ static const struct agx_isa_operand *jump_offset(const struct agx_isa_instr *ins
    }
 }
 
-static agx_status check_operands(const struct code *code, const struct agx_isa_instr *instr,
-                                 uint32_t at)
+static agx_status check_operands(const struct code *code, const struct agx_isa_instr *instr)
 {
    const struct agx_isa_info *info = agx_isa_info(instr->op);
    for (unsigned i = 0; i < info->operand_count; i++) {
@@ -72,8 +71,7 @@ static agx_status check_operands(const struct code *code, const struct agx_isa_i
       uint32_t halves = operand->bits / 16u * AGX_MAX(operand->count, 1);
       uint32_t limit = is_reg ? code->gpr_halves : code->program->uniform_halves;
       if (!agx_range_fits((uint64_t)operand->value, halves, limit))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s names %s half %u of %u",
-                         code->program->name, code->what, at, info->name,
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s names %s half %u of %u", info->name,
                          is_reg ? "register" : "uniform", (unsigned)operand->value + halves - 1,
                          limit);
    }
@@ -162,8 +160,7 @@ static bool sample_fits(const struct code *code, const struct agx_isa_instr *ins
 }
 
 /* Textures and images by state register, or out of one of the program's heaps. */
-static agx_status check_texture(const struct code *code, const struct agx_isa_instr *instr,
-                                uint32_t at)
+static agx_status check_texture(const struct code *code, const struct agx_isa_instr *instr)
 {
    bool fits = true;
    if (instr->op == AGX_ISA_OP_SMPF || instr->op == AGX_ISA_OP_SMPI)
@@ -176,9 +173,8 @@ static agx_status check_texture(const struct code *code, const struct agx_isa_in
                              instr->operand[AGX_ISA_IMGW_DIM].value);
    if (fits)
       return AGX_OK;
-   return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                   "program %s: %s at 0x%x: %s names state or registers that it does not have",
-                   code->program->name, code->what, at, agx_isa_info(instr->op)->name);
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s names state or registers that it does not have",
+                   agx_isa_info(instr->op)->name);
 }
 
 /* ---- scratch memory ---------------------------------------------------- */
@@ -215,62 +211,69 @@ static agx_status check_stack(const struct code *code, const struct agx_isa_inst
    int64_t from = 0, to = 0;
    if (at == 0 && frame_B &&
        (!is_adjust || amount->kind != AGX_ISA_IMM || amount->value * 4 != (int64_t)frame_B))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "program %s: %s does not begin by taking %u bytes of scratch memory",
-                      program->name, code->what, frame_B);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "does not begin by taking %u bytes of scratch memory",
+                      frame_B);
    if ((is_adjust && (at != 0 || !frame_B)) || (is_access && !frame_B))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s without scratch memory",
-                      program->name, code->what, at, agx_isa_info(instr->op)->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s without scratch memory",
+                      agx_isa_info(instr->op)->name);
    if (is_access && stack_bytes(instr, &from, &to) && (from < 0 || to > frame_B))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "program %s: %s at 0x%x: scratch bytes %lld to %lld of %u", program->name,
-                      code->what, at, (long long)from, (long long)to, frame_B);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "scratch bytes %lld to %lld of %u", (long long)from,
+                      (long long)to, frame_B);
    return AGX_OK;
 }
 
-static agx_status check_instructions(const struct code *code)
+/* ---- the walk ---------------------------------------------------------- */
+
+/* Everything but jumps. */
+static agx_status check_instruction(const struct code *code, const struct agx_isa_instr *instr,
+                                    uint32_t at)
+{
+   const char *name = agx_isa_info(instr->op)->name;
+   if (is_forbidden(instr->op) || is_foreign(instr, !code->has_stack))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is not allowed", name);
+   AGX_TRY(check_operands(code, instr));
+   AGX_TRY(check_texture(code, instr));
+   AGX_TRY(check_stack(code, instr, at));
+   agx_bitset_set(code->starts, at / 2);
+   bool ends_text = at < code->text_B && at + instr->length >= code->text_B;
+   bool is_end = ends_text && at + instr->length == code->text_B;
+   if ((ends_text && (!is_end || instr->op != AGX_ISA_OP_STOP)) ||
+       (at >= code->text_B && instr->op != AGX_ISA_OP_TRAP))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s where the program must end in stop and traps",
+                      name);
+   return AGX_OK;
+}
+
+/* After check_instruction() of all: everything decodes and starts is complete. */
+static agx_status check_jump(const struct code *code, const struct agx_isa_instr *instr,
+                             uint32_t at)
+{
+   const struct agx_isa_operand *offset = jump_offset(instr);
+   if (!offset)
+      return AGX_OK;
+   int64_t target = (int64_t)at + offset->value;
+   bool again = target == 0 && code->has_stack && code->program->scratch_B;
+   if (again || target < 0 || target >= code->text_B || target % 2 != 0 ||
+       !agx_bitset_test(code->starts, (size_t)target / 2))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "jump to %lld is not an instruction of it",
+                      (long long)target);
+   return AGX_OK;
+}
+
+/* Checks each instruction below end; a failure gets its place. */
+static agx_status for_each(const struct code *code, uint32_t end,
+                           agx_status (*check)(const struct code *code,
+                                               const struct agx_isa_instr *instr, uint32_t at))
 {
    struct agx_isa_instr instr = {0};
-   for (uint32_t at = 0; at < code->code_B; at += instr.length) {
+   for (uint32_t at = 0; at < end; at += instr.length) {
       agx_status status = agx_isa_decode(code->bytes + at, code->code_B - at, &instr);
+      if (status == AGX_OK)
+         status = check(code, &instr, at);
       if (status != AGX_OK) {
-         agx_error_prefix("program %s: %s at 0x%x", code->program->name, code->what, at);
+         agx_error_prefix("%s at 0x%x", code->what, at);
          return status;
       }
-      if (is_forbidden(instr.op) || is_foreign(&instr, !code->has_stack))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s is not allowed",
-                         code->program->name, code->what, at, agx_isa_info(instr.op)->name);
-      AGX_TRY(check_operands(code, &instr, at));
-      AGX_TRY(check_texture(code, &instr, at));
-      AGX_TRY(check_stack(code, &instr, at));
-      agx_bitset_set(code->starts, at / 2);
-      bool ends_text = at < code->text_B && at + instr.length >= code->text_B;
-      bool is_end = ends_text && at + instr.length == code->text_B;
-      if ((ends_text && (!is_end || instr.op != AGX_ISA_OP_STOP)) ||
-          (at >= code->text_B && instr.op != AGX_ISA_OP_TRAP))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                         "program %s: %s at 0x%x: %s where the program must end in stop and traps",
-                         code->program->name, code->what, at, agx_isa_info(instr.op)->name);
-   }
-   return AGX_OK;
-}
-
-/* After check_instructions: everything decodes and starts is complete. */
-static agx_status check_jumps(const struct code *code)
-{
-   struct agx_isa_instr instr = {0};
-   for (uint32_t at = 0; at < code->text_B; at += instr.length) {
-      AGX_TRY(agx_isa_decode(code->bytes + at, code->code_B - at, &instr));
-      const struct agx_isa_operand *offset = jump_offset(&instr);
-      if (!offset)
-         continue;
-      int64_t target = (int64_t)at + offset->value;
-      bool again = target == 0 && code->has_stack && code->program->scratch_B;
-      if (again || target < 0 || target >= code->text_B || target % 2 != 0 ||
-          !agx_bitset_test(code->starts, (size_t)target / 2))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                         "program %s: %s at 0x%x: jump to %lld is not an instruction of it",
-                         code->program->name, code->what, at, (long long)target);
    }
    return AGX_OK;
 }
@@ -279,16 +282,15 @@ static agx_status check_one(struct code *code, const struct agx_host_alloc *allo
 {
    if (code->text_B < 2 || !agx_range_fits(code->text_B, PADDING_B, code->code_B) ||
        code->code_B % 2 != 0)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s has %u bytes of which %u are text",
-                      code->program->name, code->what, code->code_B, code->text_B);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s has %u bytes of which %u are text", code->what,
+                      code->code_B, code->text_B);
    size_t size = agx_bitset_words(code->code_B / 2) * sizeof(agx_bitset_word);
    code->starts = agx_host_zalloc(alloc, size);
    if (!code->starts)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to check it",
-                      code->program->name);
-   agx_status status = check_instructions(code);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory to check it");
+   agx_status status = for_each(code, code->code_B, check_instruction);
    if (status == AGX_OK)
-      status = check_jumps(code);
+      status = for_each(code, code->text_B, check_jump);
    agx_host_free(alloc, code->starts, size);
    return status;
 }

@@ -75,10 +75,10 @@ extern const size_t agx_program_word_count;
 /* Checks every field, and the code instruction by instruction. */
 AGX_MUST_CHECK agx_status agx_program_check(const struct agx_program *program,
                                             const struct agx_host_alloc *alloc);
-/* The part of guards. */
+/* The part of guards. Failures' texts lack the program's name. */
 AGX_MUST_CHECK agx_status agx_program_check_guards(const struct agx_program *program);
 /* The code's part of that: it decodes, stays inside, ends in stop and traps, and names no
- * register that the program does not declare. */
+ * register that the program does not declare. Texts likewise. */
 AGX_MUST_CHECK agx_status agx_program_check_code(const struct agx_program *program,
                                                  const struct agx_host_alloc *alloc);
 

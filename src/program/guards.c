@@ -69,14 +69,13 @@ agx_status agx_program_check_guards(const struct agx_program *program)
    if (!program->unchecked)
       return AGX_OK;
    if (program->is_vertex || !is_variant(program, program->unchecked))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: the unchecked variant is of another one",
-                      program->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the unchecked variant is of another one");
    if (program->guard_count > AGX_PROGRAM_MAX_GUARDS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u guards, at most %u", program->name,
-                      program->guard_count, AGX_PROGRAM_MAX_GUARDS);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%u guards, at most %u", program->guard_count,
+                      AGX_PROGRAM_MAX_GUARDS);
    for (uint32_t i = 0; i < program->guard_count; i++)
       if (!guard_fits(program, &program->guards[i]))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: guard %u", program->name, i);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "guard %u", i);
    return AGX_OK;
 }
 
