@@ -29,7 +29,7 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
    struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
    if (p->dynamic.kind == AGXC_NONE)
       return constant;
-   return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
+   return agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, constant);
 }
 
 enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
@@ -43,7 +43,7 @@ enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct 
 void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
 {
    p->dynamic =
-      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, by_B);
+      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, by_B);
 }
 
 void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
@@ -56,7 +56,7 @@ void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct
                                           is_checked ? AGXC_OP_ELEMENT
                                           : is_shift ? AGXC_OP_ISHL
                                                      : AGXC_OP_IMUL,
-                                          32, index, by);
+                                          index, by);
    agxc_spv_add_bytes(s, p, term);
 }
 
@@ -65,12 +65,12 @@ void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
                             uint32_t stride_B)
 {
    struct agxc_ref most = agxc_spv_u32(UINT32_MAX / stride_B), old = p->dynamic;
-   index = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, most);
-   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
+   index = agxc_spv_build2(s, AGXC_OP_UMIN, index, most);
+   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, index, agxc_spv_u32(stride_B));
    agxc_spv_add_bytes(s, p, by_B);
    if (old.kind == AGXC_NONE)
       return;
-   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, 1, p->dynamic, old);
+   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, p->dynamic, old);
    p->dynamic = agxc_spv_select(s, wrapped, agxc_spv_u32(UINT32_MAX), p->dynamic);
 }
 
@@ -94,15 +94,15 @@ void agxc_spv_check_access(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    if (!robustness)
       return;
    struct agxc_ref zero = agxc_spv_u32(0), less = agxc_spv_u32(bytes - 1);
-   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, 32, p->size, less);
-   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most, less), inside;
+   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, p->size, less);
+   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, most, less), inside;
    if (robustness == AGXC_ROBUST_CLAMP) {
-      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, 32, count, agxc_spv_u32(1));
-      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most_of, agxc_spv_u32(1));
-      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *offset, last);
-      inside = agxc_spv_build2(s, AGXC_OP_INE, 1, count, zero);
+      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, count, agxc_spv_u32(1));
+      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, most_of, agxc_spv_u32(1));
+      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, *offset, last);
+      inside = agxc_spv_build2(s, AGXC_OP_INE, count, zero);
    } else {
-      inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *offset, count);
+      inside = agxc_spv_build2(s, AGXC_OP_ULT, *offset, count);
       *offset = agxc_spv_select(s, inside, *offset, zero);
    }
    *base = agxc_spv_select(s, inside, p->base, sink_of(s, writes));

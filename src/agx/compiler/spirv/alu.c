@@ -4,7 +4,6 @@
  * it, and the few that need more. handler.c calls the functions.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/value_impl.h"
 
 static unsigned bits_of(const struct agxc_ref *refs, const struct agxc_spv_type *type)
 {
@@ -44,7 +43,7 @@ static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu 
    if (is_shift(alu->op))
       b = agxc_spv_resize(s, b, 32, false);
    struct agxc_ref out =
-      alu->swap ? agxc_spv_build2(s, alu->op, bits, b, a) : agxc_spv_build2(s, alu->op, bits, a, b);
+      alu->swap ? agxc_spv_build2(s, alu->op, b, a) : agxc_spv_build2(s, alu->op, a, b);
    return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : as_written(out);
 }
 
@@ -83,19 +82,19 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
       struct agxc_ref *low = &out[i], *high = &out[n + i];
       switch (in->opcode) {
       case SpvOpIAddCarry:
-         *low = agxc_spv_build2(s, AGXC_OP_IADD, bits, a[i], b[i]);
-         *high = agxc_spv_build2(s, AGXC_OP_ULT, 1, *low, a[i]);
+         *low = agxc_spv_build2(s, AGXC_OP_IADD, a[i], b[i]);
+         *high = agxc_spv_build2(s, AGXC_OP_ULT, *low, a[i]);
          *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       case SpvOpISubBorrow:
-         *low = agxc_spv_build2(s, AGXC_OP_ISUB, bits, a[i], b[i]);
-         *high = agxc_spv_build2(s, AGXC_OP_ULT, 1, a[i], b[i]);
+         *low = agxc_spv_build2(s, AGXC_OP_ISUB, a[i], b[i]);
+         *high = agxc_spv_build2(s, AGXC_OP_ULT, a[i], b[i]);
          *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       default:
-         *low = as_written(agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]));
+         *low = as_written(agxc_spv_build2(s, AGXC_OP_IMUL, a[i], b[i]));
          *high = agxc_spv_build2(s, in->opcode == SpvOpUMulExtended ? AGXC_OP_UMULH : AGXC_OP_SMULH,
-                                 bits, a[i], b[i]);
+                                 a[i], b[i]);
       }
    }
    agxc_spv_define(s, in, out);
@@ -109,16 +108,15 @@ void agxc_spv_op_any_all(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "operand of type %u", from->id);
    struct agxc_ref out = refs[0];
    for (uint32_t i = 1; i < from->scalars; i++)
-      out =
-         agxc_spv_build2(s, in->opcode == SpvOpAny ? AGXC_OP_IOR : AGXC_OP_IAND, 1, out, refs[i]);
+      out = agxc_spv_build2(s, in->opcode == SpvOpAny ? AGXC_OP_IOR : AGXC_OP_IAND, out, refs[i]);
    agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, out);
 }
 
 /* Less or greater: what "ordered and not equal" means. */
 static struct agxc_ref differs(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b)
 {
-   struct agxc_ref less = agxc_spv_build2(s, AGXC_OP_FLT, 1, a, b);
-   return agxc_spv_build2(s, AGXC_OP_IOR, 1, less, agxc_spv_build2(s, AGXC_OP_FLT, 1, b, a));
+   struct agxc_ref less = agxc_spv_build2(s, AGXC_OP_FLT, a, b);
+   return agxc_spv_build2(s, AGXC_OP_IOR, less, agxc_spv_build2(s, AGXC_OP_FLT, b, a));
 }
 
 void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -135,11 +133,11 @@ void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
    for (uint32_t i = 0; i < type->scalars; i++) {
       switch (in->opcode) {
       case SpvOpIsNan:
-         out[i] = agxc_spv_build2(s, AGXC_OP_FNE, 1, a[i], a[i]);
+         out[i] = agxc_spv_build2(s, AGXC_OP_FNE, a[i], a[i]);
          break;
       case SpvOpIsInf:
-         out[i] = agxc_spv_build2(s, AGXC_OP_IAND, bits, a[i], agxc_imm(agx_bits(bits - 1), bits));
-         out[i] = agxc_spv_build2(s, AGXC_OP_IEQ, 1, out[i], agxc_imm(infinity, bits));
+         out[i] = agxc_spv_build2(s, AGXC_OP_IAND, a[i], agxc_imm(agx_bits(bits - 1), bits));
+         out[i] = agxc_spv_build2(s, AGXC_OP_IEQ, out[i], agxc_imm(infinity, bits));
          break;
       case SpvOpFOrdNotEqual:
          out[i] = differs(s, a[i], b[i]);

@@ -29,15 +29,15 @@ struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct
        (of->robustness == AGX_PROGRAM_ROBUST_ZERO && of->stride_B)) {
       if (of->robustness) {
          struct agxc_ref count = limit(s, binding, AGX_UNIFORM_BUFFER_COUNT, 32);
-         struct agxc_ref inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *element, count);
+         struct agxc_ref inside = agxc_spv_build2(s, AGXC_OP_ULT, *element, count);
          struct agxc_ref sink = limit(s, binding, AGX_UNIFORM_BUFFER_SINK, 32);
          *element = agxc_spv_select(s, inside, *element, sink);
       }
       return agxc_build_buffer_address(&s->b, binding);
    }
    if (of->stride_B)
-      *element = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *element,
-                                 limit(s, binding, AGX_UNIFORM_BUFFER_LAST, 32));
+      *element =
+         agxc_spv_build2(s, AGXC_OP_UMIN, *element, limit(s, binding, AGX_UNIFORM_BUFFER_LAST, 32));
    return limit(s, binding, AGX_UNIFORM_BUFFER_GUARD, 64);
 }
 
@@ -51,8 +51,8 @@ static struct agxc_ref element_of(struct agxc_spv *s, const struct agx_program_b
    if (of->divisor == 0)
       return base;
    if (of->divisor > 1)
-      count = agxc_spv_build2(s, AGXC_OP_UDIV, 32, count, agxc_spv_u32(of->divisor));
-   return agxc_spv_build2(s, AGXC_OP_IADD, 32, base, count);
+      count = agxc_spv_build2(s, AGXC_OP_UDIV, count, agxc_spv_u32(of->divisor));
+   return agxc_spv_build2(s, AGXC_OP_IADD, base, count);
 }
 
 /* `count` units of a format from an element on. */
@@ -67,10 +67,9 @@ static void load(struct agxc_spv *s, uint32_t binding, enum agx_isa_format forma
       shift++;
    }
    if (step > 1 && (step & (step - 1)) == 0)
-      index =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, index, agxc_spv_u32((uint32_t)__builtin_ctz(step)));
+      index = agxc_spv_build2(s, AGXC_OP_ISHL, index, agxc_spv_u32((uint32_t)__builtin_ctz(step)));
    else if (step > 1)
-      index = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(step));
+      index = agxc_spv_build2(s, AGXC_OP_IMUL, index, agxc_spv_u32(step));
    struct agxc_ref vector =
       agxc_build_load_format(&s->b, bits, count, address, index, format, shift);
    if (count == 1)
@@ -99,7 +98,7 @@ static enum agx_isa_format load_format(const struct agx_vertex_format *format)
 
 static struct agxc_ref multiply(struct agxc_spv *s, struct agxc_ref a, float by)
 {
-   return agxc_spv_build2(s, AGXC_OP_FMUL, 32, a, agxc_spv_f32(by));
+   return agxc_spv_build2(s, AGXC_OP_FMUL, a, agxc_spv_f32(by));
 }
 
 /* x / by, rounded once: the quotient by the reciprocal, and what is left over. */
@@ -125,7 +124,7 @@ static struct agxc_ref normalized(struct agxc_spv *s, struct agxc_ref value, uin
       real = multiply(s, value, has_sign ? 0x1p-31f : 0x1p-32f);
    else
       real = most == 1 ? value : divide(s, value, (float)most);
-   return has_sign ? agxc_spv_build2(s, AGXC_OP_FMAX, 32, real, agxc_spv_f32(-1.0f)) : real;
+   return has_sign ? agxc_spv_build2(s, AGXC_OP_FMAX, real, agxc_spv_f32(-1.0f)) : real;
 }
 
 /* An integer that has been extended to a word. */
@@ -154,8 +153,8 @@ static struct agxc_ref field(struct agxc_spv *s, struct agxc_ref word, uint32_t 
 static struct agxc_ref small_float(struct agxc_spv *s, struct agxc_ref word, uint32_t start,
                                    uint32_t bits)
 {
-   struct agxc_ref half = agxc_spv_build2(s, AGXC_OP_ISHL, 32, field(s, word, start, bits, false),
-                                          agxc_spv_u32(15 - bits));
+   struct agxc_ref half =
+      agxc_spv_build2(s, AGXC_OP_ISHL, field(s, word, start, bits, false), agxc_spv_u32(15 - bits));
    return agxc_spv_build1(s, AGXC_OP_F2F, 32, agxc_spv_build1(s, AGXC_OP_TRUNC, 16, half));
 }
 

@@ -55,9 +55,18 @@ static bool is_neutral(enum agxc_op op, struct agxc_ref b)
           (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL || op == AGXC_OP_UMAX);
 }
 
-struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                struct agxc_ref a, struct agxc_ref b)
+/* As ir_op.def says: comparisons give a boolean, packs twice the bits. */
+static unsigned result_bits(enum agxc_op op, struct agxc_ref a)
 {
+   if (op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE)
+      return 1;
+   return op == AGXC_OP_PACK64 || op == AGXC_OP_PACK32 ? 2u * a.bits : a.bits;
+}
+
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
+                                struct agxc_ref b)
+{
+   unsigned bits = result_bits(op, a);
    struct agxc_ref folded = agxc_fold(op, bits, a, b);
    if (folded.kind != AGXC_NONE)
       return folded;

@@ -20,7 +20,7 @@ static struct agxc_ref vertex_builtin(struct agxc_spv *s, uint32_t builtin)
    case SpvBuiltInInstanceId:
       return v->instance;
    case SpvBuiltInInstanceIndex:
-      return agxc_spv_build2(s, AGXC_OP_IADD, 32, v->instance,
+      return agxc_spv_build2(s, AGXC_OP_IADD, v->instance,
                              agxc_spv_draw_value(s, AGX_DRAW_BASE_INSTANCE));
    case SpvBuiltInBaseVertex:
       return agxc_spv_draw_value(s, AGX_DRAW_BASE_VERTEX);
@@ -40,9 +40,9 @@ static struct agxc_ref subgroup_count(struct agxc_spv *s)
 {
    struct agxc_ref threads = agxc_spv_local_size(s, 0);
    for (uint32_t axis = 1; axis < 3; axis++)
-      threads = agxc_spv_build2(s, AGXC_OP_IMUL, 32, threads, agxc_spv_local_size(s, axis));
-   threads = agxc_spv_build2(s, AGXC_OP_IADD, 32, threads, agxc_spv_u32(AGX_SIMD_LANES - 1));
-   return agxc_spv_build2(s, AGXC_OP_USHR, 32, threads,
+      threads = agxc_spv_build2(s, AGXC_OP_IMUL, threads, agxc_spv_local_size(s, axis));
+   threads = agxc_spv_build2(s, AGXC_OP_IADD, threads, agxc_spv_u32(AGX_SIMD_LANES - 1));
+   return agxc_spv_build2(s, AGXC_OP_USHR, threads,
                           agxc_spv_u32((uint32_t)__builtin_ctz(AGX_SIMD_LANES)));
 }
 

@@ -56,7 +56,7 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
       pass_argument(s, function, i, agxc_spv_operand(s, in, 1 + i), caller);
    uint32_t scalars = function->returns->scalars, first_slot = 0;
    if (scalars)
-      first_slot = agxc_spv_slots_new(s, scalars, agxc_spv_scalar_bits(s, function->returns));
+      first_slot = agxc_slots_new(s->ssa, scalars, agxc_spv_scalar_bits(s, function->returns));
    struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_CALL, true);
    c->header = function->entry;
    c->return_slot = first_slot;

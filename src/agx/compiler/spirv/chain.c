@@ -8,7 +8,7 @@
  * and size by a tree of selects.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 static bool is_packed(const struct agxc_spv_pointer *p)
 {
@@ -107,8 +107,8 @@ static void step_into_handle(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    struct agxc_ref count = agxc_spv_u32(p->var->elements);
    if (!is_sized)
       count = agxc_spv_image_info(s, p, AGX_IMAGE_ELEMENTS);
-   count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, count, agxc_spv_u32(1));
-   p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, count);
+   count = agxc_spv_build2(s, AGXC_OP_ISUB, count, agxc_spv_u32(1));
+   p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, index, count);
 }
 
 static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
@@ -173,8 +173,8 @@ static void move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_
    if (type->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "element of type %u", type->id);
    struct agxc_ref wide = agxc_spv_resize(s, index, 64, true);
-   wide = agxc_spv_build2(s, AGXC_OP_IMUL, 64, wide, agxc_imm(stride_B, 64));
-   p->base = agxc_spv_build2(s, AGXC_OP_IADD, 64, p->base, wide);
+   wide = agxc_spv_build2(s, AGXC_OP_IMUL, wide, agxc_imm(stride_B, 64));
+   p->base = agxc_spv_build2(s, AGXC_OP_IADD, p->base, wide);
 }
 
 /* The distance between elements is the pointer type's, or what the pointee takes where memory

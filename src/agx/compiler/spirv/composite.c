@@ -5,7 +5,6 @@
  * too.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/value_impl.h"
 
 /* ---- parts ------------------------------------------------------------- */
 
@@ -110,7 +109,7 @@ void agxc_spv_op_vector_extract(struct agxc_spv *s, const struct agxc_spv_instr 
    struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 1));
    struct agxc_ref out = refs[0];
    for (uint32_t i = 1; i < type->count; i++) {
-      struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, 1, index, agxc_spv_u32(i));
+      struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, index, agxc_spv_u32(i));
       out = agxc_spv_select(s, hit, refs[i], out);
    }
    agxc_spv_define_scalar(s, in, type->elem->kind, out);
@@ -126,7 +125,7 @@ void agxc_spv_op_vector_insert(struct agxc_spv *s, const struct agxc_spv_instr *
    struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 2));
    struct agxc_ref *out = agxc_spv_refs(s, type->count);
    for (uint32_t i = 0; i < type->count; i++) {
-      struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, 1, index, agxc_spv_u32(i));
+      struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, index, agxc_spv_u32(i));
       out[i] = agxc_spv_select(s, hit, object, refs[i]);
    }
    agxc_spv_define(s, in, out);
@@ -168,8 +167,8 @@ static struct agxc_ref row_by_column(struct agxc_spv *s, struct grid a, uint32_t
    struct agxc_ref sum = agxc_none();
    for (uint32_t k = 0; k < a.columns; k++) {
       struct agxc_ref x = a.at[k * a.rows + row], y = b.at[column * b.rows + k];
-      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_FMUL, x.bits, x, y);
-      sum = k ? agxc_spv_build2(s, AGXC_OP_FADD, x.bits, sum, product) : product;
+      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_FMUL, x, y);
+      sum = k ? agxc_spv_build2(s, AGXC_OP_FADD, sum, product) : product;
    }
    return sum;
 }
@@ -232,7 +231,7 @@ void agxc_spv_op_times_scalar(struct agxc_spv *s, const struct agxc_spv_instr *i
       agxc_spv_invalid(s, "scalar of %u bits", scalar.bits);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, scalar.bits, refs[i], scalar);
+      out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, refs[i], scalar);
    agxc_spv_define(s, in, out);
 }
 

@@ -6,7 +6,6 @@
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/module_impl.h"
-#include "agx/compiler/spirv/value_impl.h"
 
 /* The caller's value of a specialization constant, or the module's. */
 static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in, uint64_t value)

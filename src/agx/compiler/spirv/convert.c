@@ -3,7 +3,6 @@
  * Conversions between widths, and bit patterns seen as other types. handler.c calls the functions.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/value_impl.h"
 
 void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
@@ -25,8 +24,8 @@ static struct agxc_ref half_toward_zero(struct agxc_spv *s, struct agxc_ref x)
    struct agxc_ref half = agxc_spv_build1(s, AGXC_OP_F2F, 16, x);
    struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, 32, half);
    struct agxc_ref beyond = agxc_spv_build1(s, AGXC_OP_FABS, 32, wide);
-   beyond = agxc_spv_build2(s, AGXC_OP_FLT, 1, agxc_spv_build1(s, AGXC_OP_FABS, 32, x), beyond);
-   struct agxc_ref inner = agxc_spv_build2(s, AGXC_OP_ISUB, 16, half, agxc_imm(1, 16));
+   beyond = agxc_spv_build2(s, AGXC_OP_FLT, agxc_spv_build1(s, AGXC_OP_FABS, 32, x), beyond);
+   struct agxc_ref inner = agxc_spv_build2(s, AGXC_OP_ISUB, half, agxc_imm(1, 16));
    return agxc_spv_select(s, beyond, inner, half);
 }
 
@@ -64,9 +63,8 @@ void agxc_spv_op_quantize(struct agxc_spv *s, const struct agxc_spv_instr *in)
       struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, 32, half);
       /* Denormal halves become zero with the sign kept. */
       struct agxc_ref size = agxc_spv_build1(s, AGXC_OP_FABS, 32, a[i]);
-      struct agxc_ref small =
-         agxc_spv_build2(s, AGXC_OP_FLT, 1, size, agxc_spv_f32(6.103515625e-05f));
-      struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_IAND, 32, a[i], agxc_spv_u32(0x80000000u));
+      struct agxc_ref small = agxc_spv_build2(s, AGXC_OP_FLT, size, agxc_spv_f32(6.103515625e-05f));
+      struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_IAND, a[i], agxc_spv_u32(0x80000000u));
       out[i] = agxc_spv_select(s, small, sign, wide);
    }
    agxc_spv_define(s, in, out);
@@ -83,7 +81,7 @@ static void halve(struct agxc_spv *s, struct agxc_ref ref, struct agxc_ref out[2
       return;
    }
    out[0] = agxc_spv_build1(s, AGXC_OP_TRUNC, bits, ref);
-   out[1] = agxc_spv_build2(s, AGXC_OP_USHR, ref.bits, ref, agxc_spv_u32(bits));
+   out[1] = agxc_spv_build2(s, AGXC_OP_USHR, ref, agxc_spv_u32(bits));
    out[1] = agxc_spv_build1(s, AGXC_OP_TRUNC, bits, out[1]);
 }
 
@@ -91,12 +89,12 @@ static struct agxc_ref join(struct agxc_spv *s, struct agxc_ref low, struct agxc
 {
    unsigned bits = low.bits * 2u;
    if (bits == 64)
-      return agxc_spv_build2(s, AGXC_OP_PACK64, 64, low, high);
+      return agxc_spv_build2(s, AGXC_OP_PACK64, low, high);
    if (bits == 32)
-      return agxc_spv_build2(s, AGXC_OP_PACK32, 32, low, high);
+      return agxc_spv_build2(s, AGXC_OP_PACK32, low, high);
    high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, high);
-   high = agxc_spv_build2(s, AGXC_OP_ISHL, bits, high, agxc_spv_u32(low.bits));
-   return agxc_spv_build2(s, AGXC_OP_IOR, bits, agxc_spv_build1(s, AGXC_OP_ZEXT, bits, low), high);
+   high = agxc_spv_build2(s, AGXC_OP_ISHL, high, agxc_spv_u32(low.bits));
+   return agxc_spv_build2(s, AGXC_OP_IOR, agxc_spv_build1(s, AGXC_OP_ZEXT, bits, low), high);
 }
 
 #define MAX_PARTS 32 /* of 8 bits in four of 64 */

@@ -8,17 +8,8 @@
  * shift. Extended halves are free as factors, so each product is one multiply-add.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/value_impl.h"
 
 #define PACKED_4X8 0 /* PackedVectorFormat4x8Bit */
-
-/* In `bits` bits. */
-static struct agxc_ref extend(struct agxc_spv *s, struct agxc_ref x, bool is_signed, unsigned bits)
-{
-   if (x.bits == bits)
-      return x;
-   return agxc_spv_build1(s, is_signed ? AGXC_OP_SEXT : AGXC_OP_ZEXT, bits, x);
-}
 
 /* The four bytes of a word as halves. */
 static void unpack_bytes(struct agxc_spv *s, struct agxc_ref word, bool is_signed,
@@ -36,12 +27,12 @@ static void unpack_bytes(struct agxc_spv *s, struct agxc_ref word, bool is_signe
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_ref eight = agxc_spv_u32(8);
       if (is_signed) {
-         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ISHL, 16, half[i], eight);
-         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ASHR, 16, out[2 * i], eight);
-         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_ASHR, 16, half[i], eight);
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ISHL, half[i], eight);
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ASHR, out[2 * i], eight);
+         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_ASHR, half[i], eight);
       } else {
-         out[2 * i] = agxc_spv_build2(s, AGXC_OP_IAND, 16, half[i], agxc_imm(0xff, 16));
-         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_USHR, 16, half[i], eight);
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_IAND, half[i], agxc_imm(0xff, 16));
+         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_USHR, half[i], eight);
       }
    }
 }
@@ -63,7 +54,7 @@ static uint32_t elements(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
       memcpy(out, refs, type->count * sizeof(*out));
    uint32_t count = is_packed ? 4 : type->count;
    for (uint32_t j = 0; j < count; j++)
-      out[j] = extend(s, out[j], is_signed, bits);
+      out[j] = agxc_spv_resize(s, out[j], bits, is_signed);
    return count;
 }
 
@@ -72,25 +63,25 @@ static struct agxc_ref add_saturated(struct agxc_spv *s, struct agxc_ref a, stru
                                      bool is_signed, unsigned bits)
 {
    unsigned wide = a.bits;
-   struct agxc_ref sum = agxc_spv_build2(s, AGXC_OP_IADD, wide, a, b);
+   struct agxc_ref sum = agxc_spv_build2(s, AGXC_OP_IADD, a, b);
    uint64_t top = 1ull << (bits - 1);
    if (bits < wide) {
       if (!is_signed)
-         return agxc_spv_build2(s, AGXC_OP_UMIN, wide, sum, agxc_imm(2 * top - 1, wide));
-      sum = agxc_spv_build2(s, AGXC_OP_IMIN, wide, sum, agxc_imm(top - 1, wide));
-      return agxc_spv_build2(s, AGXC_OP_IMAX, wide, sum, agxc_imm(0 - top, wide));
+         return agxc_spv_build2(s, AGXC_OP_UMIN, sum, agxc_imm(2 * top - 1, wide));
+      sum = agxc_spv_build2(s, AGXC_OP_IMIN, sum, agxc_imm(top - 1, wide));
+      return agxc_spv_build2(s, AGXC_OP_IMAX, sum, agxc_imm(0 - top, wide));
    }
    if (!is_signed) {
-      struct agxc_ref wraps = agxc_spv_build2(s, AGXC_OP_ULT, 1, sum, a);
+      struct agxc_ref wraps = agxc_spv_build2(s, AGXC_OP_ULT, sum, a);
       return agxc_spv_select(s, wraps, agxc_imm(~0ull, wide), sum);
    }
    /* It overflows when both have one sign and the sum another; then it is the other end. */
-   struct agxc_ref x = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sum, a);
-   struct agxc_ref y = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sum, b);
-   struct agxc_ref both = agxc_spv_build2(s, AGXC_OP_IAND, wide, x, y);
-   struct agxc_ref overflows = agxc_spv_build2(s, AGXC_OP_SLT, 1, both, agxc_imm(0, wide));
-   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, wide, a, agxc_spv_u32(wide - 1));
-   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sign, agxc_imm(top - 1, wide));
+   struct agxc_ref x = agxc_spv_build2(s, AGXC_OP_IXOR, sum, a);
+   struct agxc_ref y = agxc_spv_build2(s, AGXC_OP_IXOR, sum, b);
+   struct agxc_ref both = agxc_spv_build2(s, AGXC_OP_IAND, x, y);
+   struct agxc_ref overflows = agxc_spv_build2(s, AGXC_OP_SLT, both, agxc_imm(0, wide));
+   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, a, agxc_spv_u32(wide - 1));
+   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_IXOR, sign, agxc_imm(top - 1, wide));
    return agxc_spv_select(s, overflows, end, sum);
 }
 
@@ -113,12 +104,13 @@ void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in
    if (elements(s, in, 1, is_packed, variant & AGXC_SPV_DOT_SECOND_SIGNED, bits, b) != count)
       agxc_spv_invalid(s, "vectors of different lengths");
    for (uint32_t i = 0; i < count; i++) {
-      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]);
-      sum = i ? agxc_spv_build2(s, AGXC_OP_IADD, bits, sum, product) : product;
+      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IMUL, a[i], b[i]);
+      sum = i ? agxc_spv_build2(s, AGXC_OP_IADD, sum, product) : product;
    }
    if (saturates) {
       struct agxc_ref start = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
-      sum = add_saturated(s, sum, extend(s, start, is_signed, bits), is_signed, type->bits);
+      sum =
+         add_saturated(s, sum, agxc_spv_resize(s, start, bits, is_signed), is_signed, type->bits);
    }
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, sum, type->bits, false));
 }

@@ -67,7 +67,7 @@ void agxc_spv_end_if(struct agxc_spv *s, struct agxc_spv_arms *arms)
 uint32_t agxc_spv_flag_new(struct agxc_spv *s)
 {
    const uint8_t bits = 1;
-   uint32_t slot = agxc_spv_slots_new(s, 1, &bits);
+   uint32_t slot = agxc_slots_new(s->ssa, 1, &bits);
    agxc_spv_slot_write(s, slot, agxc_imm(0, 1));
    return slot;
 }
@@ -123,10 +123,10 @@ static uint32_t phi_slots(struct agxc_spv *s, struct agxc_spv_block *block)
    struct agxc_spv_instr phi;
    if (block->phi_slots && block->phi_instance == s->instance)
       return block->phi_slots - 1;
-   uint32_t first = agxc_spv_slots_new(s, 0, NULL);
+   uint32_t first = agxc_slots_new(s->ssa, 0, NULL);
    for (uint32_t at = block->first; next_phi(s, &at, &phi);) {
       struct agxc_spv_type *type = agxc_spv_type_of(s, phi.type_id);
-      agxc_spv_slots_new(s, type->scalars, agxc_spv_scalar_bits(s, type));
+      agxc_slots_new(s->ssa, type->scalars, agxc_spv_scalar_bits(s, type));
    }
    block->phi_slots = first + 1;
    block->phi_instance = s->instance;

@@ -43,12 +43,7 @@ static enum agxc_spv_kind kind_of(char kind)
    return kind == 'i' ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
 }
 
-struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
-{
-   return ref.bits == 16 ? agxc_spv_build1(s, AGXC_OP_F2F, 32, ref) : ref;
-}
-
-struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits)
+struct agxc_ref agxc_spv_glsl_to_bits(struct agxc_spv *s, struct agxc_ref ref, unsigned bits)
 {
    return ref.bits == bits ? ref : agxc_spv_build1(s, AGXC_OP_F2F, bits, ref);
 }
@@ -67,10 +62,10 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
    if (!row->each)
       return agxc_spv_build_alu(s, row->op, bits, count, x);
    for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
-      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_widen(s, x[i])
+      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_to_bits(s, x[i], 32)
                                       : agxc_spv_resize(s, x[i], 32, true);
    struct agxc_ref out = row->each(s, x);
-   return row->kinds[0] == 'f' ? agxc_spv_glsl_narrow(s, out, bits) : out;
+   return row->kinds[0] == 'f' ? agxc_spv_glsl_to_bits(s, out, bits) : out;
 }
 
 static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,

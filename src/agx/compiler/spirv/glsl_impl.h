@@ -18,9 +18,8 @@
 #undef EACH
 #undef WHOLE
 
-/* Halves as 32 bits, and back. */
-struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref);
-struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits);
+/* A float of those bits: halves are widened, which is exact, or 32 bits rounded. */
+struct agxc_ref agxc_spv_glsl_to_bits(struct agxc_spv *s, struct agxc_ref ref, unsigned bits);
 
 /* A constant that halves hold exactly. */
 struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits);
@@ -29,21 +28,21 @@ struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits);
 static inline struct agxc_ref agxc_spv_fadd(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)
 {
-   return agxc_spv_build2(s, AGXC_OP_FADD, 32, a, b);
+   return agxc_spv_build2(s, AGXC_OP_FADD, a, b);
 }
 
 /* a - b */
 static inline struct agxc_ref agxc_spv_fsub(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)
 {
-   return agxc_spv_build2(s, AGXC_OP_FSUB, 32, a, b);
+   return agxc_spv_build2(s, AGXC_OP_FSUB, a, b);
 }
 
 /* a * b */
 static inline struct agxc_ref agxc_spv_fmul(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)
 {
-   return agxc_spv_build2(s, AGXC_OP_FMUL, 32, a, b);
+   return agxc_spv_build2(s, AGXC_OP_FMUL, a, b);
 }
 
 /* a * b + c, rounded once */

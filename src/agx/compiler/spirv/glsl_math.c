@@ -14,14 +14,14 @@
 
 static struct agxc_ref less(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b)
 {
-   return agxc_spv_build2(s, AGXC_OP_FLT, 1, a, b);
+   return agxc_spv_build2(s, AGXC_OP_FLT, a, b);
 }
 
 static struct agxc_ref copy_sign(struct agxc_spv *s, struct agxc_ref size, struct agxc_ref sign)
 {
-   struct agxc_ref bit = agxc_spv_build2(s, AGXC_OP_IAND, 32, sign, agxc_spv_u32(0x80000000u));
-   struct agxc_ref rest = agxc_spv_build2(s, AGXC_OP_IAND, 32, size, agxc_spv_u32(0x7fffffffu));
-   return agxc_spv_build2(s, AGXC_OP_IOR, 32, rest, bit);
+   struct agxc_ref bit = agxc_spv_build2(s, AGXC_OP_IAND, sign, agxc_spv_u32(0x80000000u));
+   struct agxc_ref rest = agxc_spv_build2(s, AGXC_OP_IAND, size, agxc_spv_u32(0x7fffffffu));
+   return agxc_spv_build2(s, AGXC_OP_IOR, rest, bit);
 }
 
 /* x + x * z * (c[0] + c[1] z + ...), z = x squared or given. */
@@ -39,8 +39,7 @@ static struct agxc_ref odd_poly(struct agxc_spv *s, struct agxc_ref x, struct ag
 struct agxc_ref agxc_spv_glsl_sabs(struct agxc_spv *s, const struct agxc_ref *x)
 {
    unsigned bits = x[0].bits;
-   return agxc_spv_build2(s, AGXC_OP_IMAX, bits, x[0],
-                          agxc_spv_build1(s, AGXC_OP_INEG, bits, x[0]));
+   return agxc_spv_build2(s, AGXC_OP_IMAX, x[0], agxc_spv_build1(s, AGXC_OP_INEG, bits, x[0]));
 }
 
 struct agxc_ref agxc_spv_glsl_fsign(struct agxc_spv *s, const struct agxc_ref *x)
@@ -55,32 +54,29 @@ struct agxc_ref agxc_spv_glsl_fsign(struct agxc_spv *s, const struct agxc_ref *x
 struct agxc_ref agxc_spv_glsl_ssign(struct agxc_spv *s, const struct agxc_ref *x)
 {
    unsigned bits = x[0].bits;
-   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_IMAX, bits, x[0], agxc_imm(~0ull, bits));
-   return agxc_spv_build2(s, AGXC_OP_IMIN, bits, least, agxc_imm(1, bits));
+   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_IMAX, x[0], agxc_imm(~0ull, bits));
+   return agxc_spv_build2(s, AGXC_OP_IMIN, least, agxc_imm(1, bits));
+}
+
+static struct agxc_ref clamp(struct agxc_spv *s, const struct agxc_ref *x, enum agxc_op max,
+                             enum agxc_op min)
+{
+   return agxc_spv_build2(s, min, agxc_spv_build2(s, max, x[0], x[1]), x[2]);
 }
 
 struct agxc_ref agxc_spv_glsl_fclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   unsigned bits = x[0].bits;
-   return agxc_spv_build2(s, AGXC_OP_FMIN, bits, agxc_spv_build2(s, AGXC_OP_FMAX, bits, x[0], x[1]),
-                          x[2]);
-}
-
-static struct agxc_ref clamp_int(struct agxc_spv *s, const struct agxc_ref *x, enum agxc_op max,
-                                 enum agxc_op min)
-{
-   unsigned bits = x[0].bits;
-   return agxc_spv_build2(s, min, bits, agxc_spv_build2(s, max, bits, x[0], x[1]), x[2]);
+   return clamp(s, x, AGXC_OP_FMAX, AGXC_OP_FMIN);
 }
 
 struct agxc_ref agxc_spv_glsl_uclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return clamp_int(s, x, AGXC_OP_UMAX, AGXC_OP_UMIN);
+   return clamp(s, x, AGXC_OP_UMAX, AGXC_OP_UMIN);
 }
 
 struct agxc_ref agxc_spv_glsl_sclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return clamp_int(s, x, AGXC_OP_IMAX, AGXC_OP_IMIN);
+   return clamp(s, x, AGXC_OP_IMAX, AGXC_OP_IMIN);
 }
 
 struct agxc_ref agxc_spv_glsl_mix(struct agxc_spv *s, const struct agxc_ref *x)
@@ -99,7 +95,7 @@ struct agxc_ref agxc_spv_glsl_smoothstep(struct agxc_spv *s, const struct agxc_r
 {
    struct agxc_ref above = agxc_spv_fsub(s, x[2], x[0]), range = agxc_spv_fsub(s, x[1], x[0]);
    struct agxc_ref t =
-      agxc_spv_fop(s, AGXC_OP_FSAT, agxc_spv_build2(s, AGXC_OP_FDIV, 32, above, range));
+      agxc_spv_fop(s, AGXC_OP_FSAT, agxc_spv_build2(s, AGXC_OP_FDIV, above, range));
    struct agxc_ref slope = agxc_spv_ffma(s, t, agxc_spv_f32(-2), agxc_spv_f32(3));
    return agxc_spv_fmul(s, agxc_spv_fmul(s, t, t), slope);
 }
@@ -127,13 +123,12 @@ struct agxc_ref agxc_spv_glsl_ldexp(struct agxc_spv *s, const struct agxc_ref *x
 {
    struct agxc_ref range[] = {x[1], agxc_spv_u32((uint32_t)-252), agxc_spv_u32(254)};
    struct agxc_ref e = agxc_spv_glsl_sclamp(s, range);
-   struct agxc_ref half = agxc_spv_build2(s, AGXC_OP_ASHR, 32, e, agxc_spv_u32(1));
-   struct agxc_ref parts[] = {half, agxc_spv_build2(s, AGXC_OP_ISUB, 32, e, half)};
+   struct agxc_ref half = agxc_spv_build2(s, AGXC_OP_ASHR, e, agxc_spv_u32(1));
+   struct agxc_ref parts[] = {half, agxc_spv_build2(s, AGXC_OP_ISUB, e, half)};
    struct agxc_ref result = x[0];
    for (unsigned i = 0; i < 2; i++) {
-      struct agxc_ref biased = agxc_spv_build2(s, AGXC_OP_IADD, 32, parts[i], agxc_spv_u32(127));
-      result =
-         agxc_spv_fmul(s, result, agxc_spv_build2(s, AGXC_OP_ISHL, 32, biased, agxc_spv_u32(23)));
+      struct agxc_ref biased = agxc_spv_build2(s, AGXC_OP_IADD, parts[i], agxc_spv_u32(127));
+      result = agxc_spv_fmul(s, result, agxc_spv_build2(s, AGXC_OP_ISHL, biased, agxc_spv_u32(23)));
    }
    return result;
 }
@@ -153,7 +148,7 @@ struct agxc_ref agxc_spv_glsl_degrees(struct agxc_spv *s, const struct agxc_ref 
 struct agxc_ref agxc_spv_glsl_tan(struct agxc_spv *s, const struct agxc_ref *x)
 {
    struct agxc_ref sine = agxc_spv_fop(s, AGXC_OP_FSIN, x[0]);
-   return agxc_spv_build2(s, AGXC_OP_FDIV, 32, sine, agxc_spv_fop(s, AGXC_OP_FCOS, x[0]));
+   return agxc_spv_build2(s, AGXC_OP_FDIV, sine, agxc_spv_fop(s, AGXC_OP_FCOS, x[0]));
 }
 
 /* asin(a) for 0 <= a <= 1/2; above, with big set, asin(sqrt((1 - a) / 2)). */
@@ -192,14 +187,14 @@ static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct a
 {
    static const float c[] = {-3.33329491539e-1f, 1.99777106478e-1f, -1.38776856032e-1f,
                              8.05374449538e-2f};
-   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_FMIN, 32, y, x);
-   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_FMAX, 32, y, x);
+   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_FMIN, y, x);
+   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_FMAX, y, x);
    /* Above tan(pi / 8), atan(t) = pi / 4 + atan((t - 1) / (t + 1)). */
    struct agxc_ref middle = less(s, agxc_spv_fmul(s, most, agxc_spv_f32(0.414213562f)), least);
    struct agxc_ref top = agxc_spv_select(s, middle, agxc_spv_fsub(s, least, most), least);
    struct agxc_ref bottom = agxc_spv_select(s, middle, agxc_spv_fadd(s, least, most), most);
-   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, 32, top, bottom);
-   struct agxc_ref is_zero = agxc_spv_build2(s, AGXC_OP_FEQ, 1, bottom, agxc_spv_f32(0));
+   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, top, bottom);
+   struct agxc_ref is_zero = agxc_spv_build2(s, AGXC_OP_FEQ, bottom, agxc_spv_f32(0));
    ratio = agxc_spv_select(s, is_zero, agxc_spv_f32(0), ratio);
    struct agxc_ref p = odd_poly(s, ratio, agxc_spv_fmul(s, ratio, ratio), c, AGX_COUNT(c));
    p = agxc_spv_fadd(s, p, agxc_spv_select(s, middle, agxc_spv_f32(PI / 4), agxc_spv_f32(0)));
@@ -216,8 +211,7 @@ struct agxc_ref agxc_spv_glsl_atan2(struct agxc_spv *s, const struct agxc_ref *x
 {
    struct agxc_ref y_size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
    struct agxc_ref angle = atan_core(s, y_size, agxc_spv_fop(s, AGXC_OP_FABS, x[1]));
-   struct agxc_ref behind =
-      agxc_spv_build2(s, AGXC_OP_SLT, 1, x[1], agxc_spv_u32(0)); /* sign bit */
+   struct agxc_ref behind = agxc_spv_build2(s, AGXC_OP_SLT, x[1], agxc_spv_u32(0)); /* sign bit */
    angle = agxc_spv_select(s, behind, agxc_spv_fsub(s, agxc_spv_f32(PI), angle), angle);
    return copy_sign(s, angle, x[0]);
 }
@@ -257,7 +251,7 @@ struct agxc_ref agxc_spv_glsl_tanh(struct agxc_spv *s, const struct agxc_ref *x)
                              2.06390887954e-2f, -5.70498872745e-3f};
    /* Beyond 10 the result is 1; that keeps the exponential finite. */
    struct agxc_ref size =
-      agxc_spv_build2(s, AGXC_OP_FMIN, 32, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), agxc_spv_f32(10));
+      agxc_spv_build2(s, AGXC_OP_FMIN, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), agxc_spv_f32(10));
    struct agxc_ref twice = agxc_spv_fadd(s, size, size);
    struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_glsl_exp(s, &twice), agxc_spv_f32(1));
    struct agxc_ref far =
@@ -293,7 +287,7 @@ struct agxc_ref agxc_spv_glsl_atanh(struct agxc_spv *s, const struct agxc_ref *x
    struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
    struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_f32(1), size);
    struct agxc_ref below = agxc_spv_fsub(s, agxc_spv_f32(1), size);
-   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, 32, above, below);
+   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, above, below);
    struct agxc_ref far = agxc_spv_fmul(s, agxc_spv_glsl_log(s, &ratio), agxc_spv_f32(0.5f));
    return near_zero(s, x[0], 0.5f, c, AGX_COUNT(c), far);
 }
@@ -304,14 +298,13 @@ struct agxc_ref agxc_spv_glsl_find_lsb(struct agxc_spv *s, const struct agxc_ref
 {
    unsigned bits = x[0].bits;
    struct agxc_ref negated = agxc_spv_build1(s, AGXC_OP_INEG, bits, x[0]);
-   struct agxc_ref lowest = agxc_spv_build2(s, AGXC_OP_IAND, bits, x[0], negated);
+   struct agxc_ref lowest = agxc_spv_build2(s, AGXC_OP_IAND, x[0], negated);
    return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, bits, lowest);
 }
 
 struct agxc_ref agxc_spv_glsl_find_smsb(struct agxc_spv *s, const struct agxc_ref *x)
 {
    unsigned bits = x[0].bits;
-   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, bits, x[0], agxc_spv_u32(bits - 1));
-   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, bits,
-                          agxc_spv_build2(s, AGXC_OP_IXOR, bits, x[0], sign));
+   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, x[0], agxc_spv_u32(bits - 1));
+   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, bits, agxc_spv_build2(s, AGXC_OP_IXOR, x[0], sign));
 }

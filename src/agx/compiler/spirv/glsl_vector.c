@@ -16,7 +16,7 @@ static struct floats widened(struct agxc_spv *s, const struct agxc_ref *refs, ui
 {
    struct agxc_ref *wide = agxc_spv_refs(s, count);
    for (uint32_t i = 0; i < count; i++)
-      wide[i] = agxc_spv_glsl_widen(s, refs[i]);
+      wide[i] = agxc_spv_glsl_to_bits(s, refs[i], 32);
    return (struct floats){wide, count};
 }
 
@@ -53,7 +53,7 @@ static void define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct a
    const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
    const uint8_t *bits = agxc_spv_scalar_bits(s, type);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = agxc_spv_glsl_narrow(s, out[i], bits[i]);
+      out[i] = agxc_spv_glsl_to_bits(s, out[i], bits[i]);
    agxc_spv_define(s, in, out);
 }
 
@@ -111,7 +111,7 @@ void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr 
    struct floats n = operand(s, in, 0);
    struct floats i = operand_of(s, in, 1, n.count), reference = operand_of(s, in, 2, n.count);
    struct agxc_ref *out = result(s, in, n.count);
-   struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, 1, dot(s, reference, i), agxc_spv_f32(0));
+   struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, dot(s, reference, i), agxc_spv_f32(0));
    for (uint32_t c = 0; c < n.count; c++)
       out[c] = agxc_spv_select(s, away, n.at[c], agxc_spv_fop(s, AGXC_OP_FNEG, n.at[c]));
    define(s, in, out);
@@ -136,7 +136,7 @@ void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct agxc_ref rest = agxc_spv_fsub(s, agxc_spv_f32(1), agxc_spv_fmul(s, d, d));
    struct agxc_ref k =
       agxc_spv_fsub(s, agxc_spv_f32(1), agxc_spv_fmul(s, agxc_spv_fmul(s, eta, eta), rest));
-   struct agxc_ref total = agxc_spv_build2(s, AGXC_OP_FLT, 1, k, agxc_spv_f32(0));
+   struct agxc_ref total = agxc_spv_build2(s, AGXC_OP_FLT, k, agxc_spv_f32(0));
    struct agxc_ref scale = agxc_spv_ffma(s, eta, d, agxc_spv_fop(s, AGXC_OP_FSQRT, k));
    for (uint32_t c = 0; c < i.count; c++) {
       struct agxc_ref bent = agxc_spv_fmul(s, eta, i.at[c]);
@@ -159,13 +159,13 @@ static void modf_of(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref *part
 static void frexp_of(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref *mantissa,
                      struct agxc_ref *exponent)
 {
-   struct agxc_ref size = agxc_spv_build2(s, AGXC_OP_IAND, 32, x, agxc_spv_u32(0x7fffffffu));
-   struct agxc_ref tiny = agxc_spv_build2(s, AGXC_OP_ULT, 1, size, agxc_spv_u32(0x00800000u));
-   struct agxc_ref power = agxc_spv_build2(s, AGXC_OP_USHR, 32, size, agxc_spv_u32(23));
-   power = agxc_spv_build2(s, AGXC_OP_ISUB, 32, power, agxc_spv_u32(126));
-   struct agxc_ref bits = agxc_spv_build2(s, AGXC_OP_IAND, 32, x, agxc_spv_u32(0x807fffffu));
-   bits = agxc_spv_build2(s, AGXC_OP_IOR, 32, bits, agxc_spv_u32(0x3f000000u));
-   struct agxc_ref zero = agxc_spv_build2(s, AGXC_OP_IAND, 32, x, agxc_spv_u32(0x80000000u));
+   struct agxc_ref size = agxc_spv_build2(s, AGXC_OP_IAND, x, agxc_spv_u32(0x7fffffffu));
+   struct agxc_ref tiny = agxc_spv_build2(s, AGXC_OP_ULT, size, agxc_spv_u32(0x00800000u));
+   struct agxc_ref power = agxc_spv_build2(s, AGXC_OP_USHR, size, agxc_spv_u32(23));
+   power = agxc_spv_build2(s, AGXC_OP_ISUB, power, agxc_spv_u32(126));
+   struct agxc_ref bits = agxc_spv_build2(s, AGXC_OP_IAND, x, agxc_spv_u32(0x807fffffu));
+   bits = agxc_spv_build2(s, AGXC_OP_IOR, bits, agxc_spv_u32(0x3f000000u));
+   struct agxc_ref zero = agxc_spv_build2(s, AGXC_OP_IAND, x, agxc_spv_u32(0x80000000u));
    *mantissa = agxc_spv_select(s, tiny, zero, bits);
    *exponent = agxc_spv_select(s, tiny, agxc_spv_u32(0), power);
 }
@@ -196,8 +196,8 @@ void agxc_spv_glsl_split(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
    for (uint32_t i = 0; i < x.count; i++) {
       struct agxc_ref *low = &out[i], *high = &out[x.count + i];
       (is_modf ? modf_of : frexp_of)(s, x.at[i], low, high);
-      *low = agxc_spv_glsl_narrow(s, *low, a->bits);
-      *high = is_modf ? agxc_spv_glsl_narrow(s, *high, b->bits)
+      *low = agxc_spv_glsl_to_bits(s, *low, a->bits);
+      *high = is_modf ? agxc_spv_glsl_to_bits(s, *high, b->bits)
                       : agxc_spv_resize(s, *high, b->bits, true);
    }
    if (p)
@@ -307,7 +307,7 @@ static struct agxc_ref quantized(struct agxc_spv *s, const struct packing *p, st
       agxc_spv_fmul(s, agxc_spv_glsl_fclamp(s, range), agxc_spv_f32(p->scale));
    struct agxc_ref whole = agxc_spv_build1(s, p->is_signed ? AGXC_OP_F2S : AGXC_OP_F2U, 32,
                                            agxc_spv_fop(s, AGXC_OP_FRINT, scaled));
-   return agxc_spv_build2(s, AGXC_OP_IAND, 32, whole, agxc_spv_u32((uint32_t)agx_bits(p->bits)));
+   return agxc_spv_build2(s, AGXC_OP_IAND, whole, agxc_spv_u32((uint32_t)agx_bits(p->bits)));
 }
 
 void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -319,14 +319,13 @@ void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
       parts[i] = quantized(s, p, v.at[i]);
    if (p->scale == 0) {
       agxc_spv_define_scalar(s, in, AGXC_SPV_INT,
-                             agxc_spv_build2(s, AGXC_OP_PACK32, 32, parts[0], parts[1]));
+                             agxc_spv_build2(s, AGXC_OP_PACK32, parts[0], parts[1]));
       return;
    }
    struct agxc_ref word = parts[0];
    for (uint32_t i = 1; i < p->count; i++) {
-      struct agxc_ref moved =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, parts[i], agxc_spv_u32(i * p->bits));
-      word = agxc_spv_build2(s, AGXC_OP_IOR, 32, word, moved);
+      struct agxc_ref moved = agxc_spv_build2(s, AGXC_OP_ISHL, parts[i], agxc_spv_u32(i * p->bits));
+      word = agxc_spv_build2(s, AGXC_OP_IOR, word, moved);
    }
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, word);
 }
@@ -349,9 +348,9 @@ void agxc_spv_glsl_unpack(struct agxc_spv *s, const struct agxc_spv_instr *in, u
          agxc_spv_build3(s, p->is_signed ? AGXC_OP_SBFE : AGXC_OP_UBFE, 32, word,
                          agxc_spv_u32(i * p->bits), agxc_spv_u32(p->bits));
       part = agxc_spv_fop(s, p->is_signed ? AGXC_OP_S2F : AGXC_OP_U2F, part);
-      out[i] = agxc_spv_build2(s, AGXC_OP_FDIV, 32, part, agxc_spv_f32(p->scale));
+      out[i] = agxc_spv_build2(s, AGXC_OP_FDIV, part, agxc_spv_f32(p->scale));
       if (p->is_signed)
-         out[i] = agxc_spv_build2(s, AGXC_OP_FMAX, 32, out[i], agxc_spv_f32(-1));
+         out[i] = agxc_spv_build2(s, AGXC_OP_FMAX, out[i], agxc_spv_f32(-1));
    }
    define(s, in, out);
 }

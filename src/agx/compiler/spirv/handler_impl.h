@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/compiler/spirv/reader_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 typedef void (*agxc_spv_handler)(struct agxc_spv *s, const struct agxc_spv_instr *in);
 

@@ -6,13 +6,12 @@
  * memory. texture.c and texel.c use the handles.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 /* ---- kinds ------------------------------------------------------------- */
 
-uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *type)
+uint32_t agxc_spv_handle_kind(const struct agxc_spv_type *type)
 {
-   (void)s;
    if (type->kind == AGXC_SPV_SAMPLER)
       return AGX_BINDING_KIND_SAMPLER;
    if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
@@ -119,7 +118,7 @@ void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *imag
    if (image->dynamic.kind == AGXC_NONE)
       return;
    *out_heap = agxc_build_heap_address(&s->b, binding, part);
-   *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, 32, image->dynamic, agxc_spv_u32(stride_B));
+   *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, image->dynamic, agxc_spv_u32(stride_B));
 }
 
 /* Of an element of an array with a dynamic index. */
@@ -128,7 +127,7 @@ static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_point
 {
    struct agxc_ref heap, place;
    agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &heap, &place);
-   place = agxc_spv_build2(s, AGXC_OP_IADD, 32, place, agxc_spv_u32(4 * property));
+   place = agxc_spv_build2(s, AGXC_OP_IADD, place, agxc_spv_u32(4 * property));
    return agxc_build_load_global(&s->b, 32, 1, heap, place,
                                  AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT);
 }
@@ -150,8 +149,8 @@ static struct agxc_ref side(struct agxc_spv *s, const struct agxc_spv_pointer *i
    struct agxc_ref size = agxc_spv_image_info(s, image, property);
    if (level.kind == AGXC_NONE || (level.kind == AGXC_IMM && level.imm == 0))
       return size;
-   size = agxc_spv_build2(s, AGXC_OP_USHR, 32, size, level);
-   return agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, agxc_spv_u32(1));
+   size = agxc_spv_build2(s, AGXC_OP_USHR, size, level);
+   return agxc_spv_build2(s, AGXC_OP_UMAX, size, agxc_spv_u32(1));
 }
 
 static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer *image)
@@ -159,7 +158,7 @@ static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer 
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
    struct agxc_ref count = agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH);
    if (type->image.dim == SpvDimCube && type->image.is_storage)
-      count = agxc_spv_build2(s, AGXC_OP_UDIV, 32, count, agxc_spv_u32(6));
+      count = agxc_spv_build2(s, AGXC_OP_UDIV, count, agxc_spv_u32(6));
    return count;
 }
 

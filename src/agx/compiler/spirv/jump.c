@@ -109,7 +109,7 @@ static struct agxc_ref any_flag(struct agxc_spv *s, const struct agxc_spv_exits 
    struct agxc_ref any = agxc_spv_slot_read(s, exits->to->flag_slot);
    while ((exits = exits->outer)) {
       struct agxc_ref flag = agxc_spv_slot_read(s, exits->to->flag_slot);
-      any = agxc_spv_build2(s, AGXC_OP_IOR, 1, any, flag);
+      any = agxc_spv_build2(s, AGXC_OP_IOR, any, flag);
    }
    return any;
 }

@@ -61,20 +61,14 @@ static uint32_t block_position(uint32_t size, uint32_t x, uint32_t e)
    return is_shared(size) ? x / 2 * 2 * BLOCK + 2 * e + x % 2 : x * BLOCK + e;
 }
 
-static struct agxc_ref binary(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
-                              struct agxc_ref b)
-{
-   return agxc_spv_build2(s, op, 32, a, b);
-}
-
 /* (value >> right) & mask, or << -right. */
 static struct agxc_ref bits_of(struct agxc_spv *s, struct agxc_ref value, int right, uint32_t mask)
 {
    if (right > 0)
-      value = binary(s, AGXC_OP_USHR, value, agxc_spv_u32((uint32_t)right));
+      value = agxc_spv_build2(s, AGXC_OP_USHR, value, agxc_spv_u32((uint32_t)right));
    if (right < 0)
-      value = binary(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)-right));
-   return binary(s, AGXC_OP_IAND, value, agxc_spv_u32(mask));
+      value = agxc_spv_build2(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)-right));
+   return agxc_spv_build2(s, AGXC_OP_IAND, value, agxc_spv_u32(mask));
 }
 
 /* The row of a block that a lane holds elements of: bits 4, 2 and 1 of its number.
@@ -83,7 +77,7 @@ static struct agxc_ref lane_row(struct agxc_spv *s, struct agxc_ref lane, uint32
 {
    int up = is_shared(size);
    struct agxc_ref high = bits_of(s, lane, 2 - up, 4u << up);
-   return binary(s, AGXC_OP_IOR, high, bits_of(s, lane, 1 - up, 3u << up));
+   return agxc_spv_build2(s, AGXC_OP_IOR, high, bits_of(s, lane, 1 - up, 3u << up));
 }
 
 /* The column of the first of its two elements: bits 3 and 0. */
@@ -91,7 +85,7 @@ static struct agxc_ref lane_column(struct agxc_spv *s, struct agxc_ref lane, uin
 {
    int up = is_shared(size);
    struct agxc_ref high = bits_of(s, lane, 1 - up, 4u << up);
-   return binary(s, AGXC_OP_IOR, high, bits_of(s, lane, -1 - up, 2u << up));
+   return agxc_spv_build2(s, AGXC_OP_IOR, high, bits_of(s, lane, -1 - up, 2u << up));
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -107,8 +101,8 @@ struct grid {
 static struct agxc_ref times(struct agxc_spv *s, struct agxc_ref value, uint32_t factor)
 {
    if (factor && (factor & (factor - 1)) == 0)
-      return binary(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)__builtin_ctz(factor)));
-   return binary(s, AGXC_OP_IMUL, value, agxc_spv_u32(factor));
+      return agxc_spv_build2(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)__builtin_ctz(factor)));
+   return agxc_spv_build2(s, AGXC_OP_IMUL, value, agxc_spv_u32(factor));
 }
 
 static void advance(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
@@ -168,8 +162,8 @@ static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct agxc_ref column = lane_column(s, lane, type->columns);
    struct agxc_ref far = g.by_rows ? row : column, near = g.by_rows ? column : row;
    far = g.stride_B.kind == AGXC_IMM ? times(s, far, (uint32_t)g.stride_B.imm)
-                                     : binary(s, AGXC_OP_IMUL, far, g.stride_B);
-   advance(s, &g.at, binary(s, AGXC_OP_IADD, far, times(s, near, type->elem->packed_B)));
+                                     : agxc_spv_build2(s, AGXC_OP_IMUL, far, g.stride_B);
+   advance(s, &g.at, agxc_spv_build2(s, AGXC_OP_IADD, far, times(s, near, type->elem->packed_B)));
    return g;
 }
 

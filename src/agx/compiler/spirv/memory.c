@@ -9,7 +9,7 @@
  * of the Vulkan memory model make an access coherent where their scope goes beyond the workgroup.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 #define MAX_VECTOR 4
 
@@ -45,62 +45,48 @@ static uint32_t part_step(struct agxc_spv *s, const struct agxc_spv_type *type,
    return type->align_B;
 }
 
-/* The offsets of all scalars of a type that stands at offset_B. */
+/* Where part i of a composite begins in it; *inner becomes how matrices in it lie. in is NULL in
+ * memory without a layout of the module's. */
+static uint32_t part_offset(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
+                            uint32_t i, const struct agxc_spv_member *in,
+                            struct agxc_spv_member *inner)
+{
+   bool is_struct = type->kind == AGXC_SPV_STRUCT;
+   if (!in)
+      return is_struct ? type->members[i].packed_offset_B : type->elem->packed_B * i;
+   *inner = is_struct ? type->members[i] : *in;
+   if (!is_struct)
+      return part_step(s, type, in) * i;
+   l->coherent |= inner->coherent;
+   if (!inner->has_offset)
+      agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
+   return inner->offset_B;
+}
+
+/* The offsets of all scalars of a type that stands at offset_B; in as above. */
 static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
                     const struct agxc_spv_member *in, uint32_t offset_B)
 {
-   if (agxc_spv_type_is_scalar(type)) {
-      if (type->kind == AGXC_SPV_BOOL)
-         agxc_spv_invalid(s, "boolean in a block");
-      l->offsets_B[l->count++] = offset_B;
-      return;
-   }
-   if (type->kind == AGXC_SPV_POINTER) {
-      if (!agxc_spv_type_is_address(type))
-         agxc_spv_invalid(s, "pointer of storage class %s in a block",
-                          agxc_spv_storage_name(type->storage));
-      l->offsets_B[l->count++] = offset_B;
+   static const uint32_t pointer_parts_B[AGXC_SPV_POINTER_PARTS] = {0, 8, 12};
+   bool is_pointer = type->kind == AGXC_SPV_POINTER;
+   if (in && type->kind == AGXC_SPV_BOOL)
+      agxc_spv_invalid(s, "boolean in a block");
+   if (in && is_pointer && !agxc_spv_type_is_address(type))
+      agxc_spv_invalid(s, "pointer of storage class %s in a block",
+                       agxc_spv_storage_name(type->storage));
+   if (is_pointer || agxc_spv_type_is_scalar(type)) {
+      for (uint32_t i = 0; i < type->scalars; i++)
+         l->offsets_B[l->count++] = offset_B + pointer_parts_B[i];
       return;
    }
    for (uint32_t i = 0; i < type->count && type->scalars; i++) {
       const struct agxc_spv_type *part =
          type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
-      struct agxc_spv_member inner = *in;
-      uint32_t step_B = 0;
+      struct agxc_spv_member inner;
       if (!part->scalars)
          continue;
-      if (type->kind == AGXC_SPV_STRUCT) {
-         inner = type->members[i];
-         l->coherent |= inner.coherent;
-         if (!inner.has_offset)
-            agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
-         step_B = inner.offset_B;
-      } else {
-         step_B = part_step(s, type, in) * i;
-      }
-      lay_out(s, l, part, &inner, offset_B + step_B);
-   }
-}
-
-/* The same for memory without a layout of the module's. */
-static void pack(struct layout *l, const struct agxc_spv_type *type, uint32_t offset_B)
-{
-   if (agxc_spv_type_is_scalar(type)) {
-      l->offsets_B[l->count++] = offset_B;
-      return;
-   }
-   if (type->kind == AGXC_SPV_POINTER) {
-      static const uint32_t parts_B[AGXC_SPV_POINTER_PARTS] = {0, 8, 12};
-      for (uint32_t i = 0; i < type->scalars; i++)
-         l->offsets_B[l->count++] = offset_B + parts_B[i];
-      return;
-   }
-   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
-      bool is_struct = type->kind == AGXC_SPV_STRUCT;
-      const struct agxc_spv_type *part = is_struct ? type->members[i].type : type->elem;
-      if (part->scalars)
-         pack(l, part,
-              offset_B + (is_struct ? type->members[i].packed_offset_B : part->packed_B * i));
+      uint32_t at_B = offset_B + part_offset(s, l, type, i, in, &inner);
+      lay_out(s, l, part, in ? &inner : NULL, at_B);
    }
 }
 
@@ -114,7 +100,7 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
                                    .row_major = p->row_major};
       lay_out(s, &l, p->type, &in, 0);
    } else if (agxc_spv_in_memory(p)) {
-      pack(&l, p->type, 0);
+      lay_out(s, &l, p->type, NULL, 0);
    } else {
       for (uint32_t i = 0; i < scalars; i++)
          l.offsets_B[i] = 4 * i;
@@ -211,8 +197,7 @@ static void load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint3
    else
       agxc_split(&s->b, loaded, parts);
    for (uint32_t i = 0; i < count; i++)
-      out[i] =
-         wide ? agxc_spv_build2(s, AGXC_OP_PACK64, 64, parts[2 * i], parts[2 * i + 1]) : parts[i];
+      out[i] = wide ? agxc_spv_build2(s, AGXC_OP_PACK64, parts[2 * i], parts[2 * i + 1]) : parts[i];
 }
 
 static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -225,7 +210,7 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    }
    for (uint32_t i = 0; i < l->count; i++)
       if (l->bits[i] == 1)
-         out[i] = agxc_spv_build2(s, AGXC_OP_INE, 1, out[i], agxc_spv_u32(0));
+         out[i] = agxc_spv_build2(s, AGXC_OP_INE, out[i], agxc_spv_u32(0));
 }
 
 void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
@@ -300,8 +285,8 @@ static struct choice choices_of(struct agxc_spv *s, const struct agxc_spv_pointe
             c.offsets_B[i * made + j] = c.offsets_B[j] + i * stride_B;
       made *= p->dynamics[d].count;
       struct agxc_ref term =
-         agxc_spv_build2(s, AGXC_OP_IMUL, 32, p->dynamics[d].index, agxc_spv_u32(stride_B));
-      c.index_B = d == 0 ? term : agxc_spv_build2(s, AGXC_OP_IADD, 32, c.index_B, term);
+         agxc_spv_build2(s, AGXC_OP_IMUL, p->dynamics[d].index, agxc_spv_u32(stride_B));
+      c.index_B = d == 0 ? term : agxc_spv_build2(s, AGXC_OP_IADD, c.index_B, term);
    }
    return c;
 }
@@ -321,12 +306,12 @@ static struct agxc_ref read_push(struct agxc_spv *s, uint32_t offset_B, uint32_t
 {
    if (bits == 64) {
       struct agxc_ref low = read_push_part(s, offset_B, 32);
-      return agxc_spv_build2(s, AGXC_OP_PACK64, 64, low, read_push_part(s, offset_B + 4, 32));
+      return agxc_spv_build2(s, AGXC_OP_PACK64, low, read_push_part(s, offset_B + 4, 32));
    }
    if (bits == 8) {
       struct agxc_ref half = read_push_part(s, offset_B & ~1u, 16);
       struct agxc_ref shift = agxc_spv_u32(8 * (offset_B & 1));
-      half = agxc_spv_build2(s, AGXC_OP_USHR, 16, half, shift);
+      half = agxc_spv_build2(s, AGXC_OP_USHR, half, shift);
       return agxc_spv_build1(s, AGXC_OP_TRUNC, 8, half);
    }
    return read_push_part(s, offset_B, memory_bits((uint8_t)bits));
@@ -353,7 +338,7 @@ static void load_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
       out[i] = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[0], l->bits[i]);
    for (uint32_t n = 1; n < c.count; n++) {
       struct agxc_ref hit =
-         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+         agxc_spv_build2(s, AGXC_OP_IEQ, c.index_B, agxc_spv_u32(c.offsets_B[n]));
       for (uint32_t i = 0; i < l->count; i++) {
          struct agxc_ref other =
             read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[n], l->bits[i]);
@@ -368,7 +353,7 @@ static void store_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    struct choice c = choices_of(s, p);
    for (uint32_t n = 0; n < c.count; n++) {
       struct agxc_ref hit =
-         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+         agxc_spv_build2(s, AGXC_OP_IEQ, c.index_B, agxc_spv_u32(c.offsets_B[n]));
       for (uint32_t i = 0; i < l->count; i++) {
          uint32_t slot = p->var->first_slot + (p->const_B + l->offsets_B[i] + c.offsets_B[n]) / 4;
          struct agxc_ref value = refs[i];
@@ -522,8 +507,8 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
       size = agxc_build_buffer_size(&s->b, binding);
    }
    /* A buffer that ends before the array has no elements, not four billion. */
-   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);
-   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, end, start);
+   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, size, start);
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, end, start);
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT,
-                          agxc_spv_build2(s, AGXC_OP_UDIV, 32, bytes, agxc_spv_u32(stride_B)));
+                          agxc_spv_build2(s, AGXC_OP_UDIV, bytes, agxc_spv_u32(stride_B)));
 }

@@ -48,7 +48,7 @@ static struct agxc_ref choose(struct agxc_spv *s, const struct agxc_ref *parts, 
    uint32_t middle = from + (to - from) / 2;
    struct agxc_ref low = choose(s, parts, from, middle, index);
    struct agxc_ref high = choose(s, parts, middle, to, index);
-   return agxc_spv_select(s, agxc_spv_build2(s, AGXC_OP_ULT, 1, index, agxc_spv_u32(middle)), low,
+   return agxc_spv_select(s, agxc_spv_build2(s, AGXC_OP_ULT, index, agxc_spv_u32(middle)), low,
                           high);
 }
 
@@ -77,7 +77,7 @@ void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
 static struct agxc_ref whole_address(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    struct agxc_ref offset = agxc_spv_offset(s, p, 0);
-   return agxc_spv_build2(s, AGXC_OP_IADD, 64, p->base, agxc_spv_resize(s, offset, 64, false));
+   return agxc_spv_build2(s, AGXC_OP_IADD, p->base, agxc_spv_resize(s, offset, 64, false));
 }
 
 struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p)
@@ -157,11 +157,11 @@ void agxc_spv_op_ptr_compare(struct agxc_spv *s, const struct agxc_spv_instr *in
 {
    const struct agxc_ref *a, *b;
    const struct agxc_spv_type *type = two_pointers(s, in, &a, &b);
-   struct agxc_ref out = agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[0], b[0]);
+   struct agxc_ref out = agxc_spv_build2(s, AGXC_OP_IEQ, a[0], b[0]);
    if (type->scalars == AGXC_SPV_POINTER_PARTS) {
       struct agxc_ref same =
-         agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[AGXC_SPV_POINTER_OFFSET], b[AGXC_SPV_POINTER_OFFSET]);
-      out = agxc_spv_build2(s, AGXC_OP_IAND, 1, out, same);
+         agxc_spv_build2(s, AGXC_OP_IEQ, a[AGXC_SPV_POINTER_OFFSET], b[AGXC_SPV_POINTER_OFFSET]);
+      out = agxc_spv_build2(s, AGXC_OP_IAND, out, same);
    }
    if (in->opcode == SpvOpPtrNotEqual)
       out = agxc_spv_build1(s, AGXC_OP_INOT, 1, out);
@@ -185,8 +185,8 @@ void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
          (uint32_t)agx_align_up((uint64_t)type->elem->packed_B, AGX_MAX(type->elem->align_B, 1u));
    if (!stride_B)
       agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
-   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, a[part], b[part]);
-   struct agxc_ref elements = agxc_spv_build2(s, AGXC_OP_SDIV, 32, bytes, agxc_spv_u32(stride_B));
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, a[part], b[part]);
+   struct agxc_ref elements = agxc_spv_build2(s, AGXC_OP_SDIV, bytes, agxc_spv_u32(stride_B));
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, elements, result->bits, true));
 }
 

@@ -31,8 +31,8 @@ struct agxc_ref agxc_spv_dynamic_shared_offset(struct agxc_spv *s, const struct 
 {
    struct agxc_ref at = agxc_build_sysval(&s->b, AGXC_SYSVAL_SHARED_END);
    s->shader->has_dynamic_shared = true;
-   at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(p->const_B + plus_B));
-   return p->dynamic.kind == AGXC_NONE ? at : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, at);
+   at = agxc_spv_build2(s, AGXC_OP_IADD, at, agxc_spv_u32(p->const_B + plus_B));
+   return p->dynamic.kind == AGXC_NONE ? at : agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, at);
 }
 
 /* Threads share the work. What lies between the variables is undefined at the start, too; the
@@ -54,11 +54,11 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
       zeros[i] = zero;
    zero = agxc_collect(&s->b, ZERO_WORDS, zeros);
    for (uint32_t i = 0; i < count; i += threads) {
-      struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, 32, thread, agxc_spv_u32(i));
+      struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, thread, agxc_spv_u32(i));
       if (count - i < threads)
-         at = agxc_spv_build2(s, AGXC_OP_UMIN, 32, at, agxc_spv_u32(count - 1));
-      at = agxc_spv_build2(s, AGXC_OP_ISHL, 32, at, agxc_spv_u32(4));
-      at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(from_B));
+         at = agxc_spv_build2(s, AGXC_OP_UMIN, at, agxc_spv_u32(count - 1));
+      at = agxc_spv_build2(s, AGXC_OP_ISHL, at, agxc_spv_u32(4));
+      at = agxc_spv_build2(s, AGXC_OP_IADD, at, agxc_spv_u32(from_B));
       agxc_build_store_shared(&s->b, at, zero);
    }
    agxc_build_barrier(&s->b, AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED);

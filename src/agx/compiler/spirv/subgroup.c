@@ -33,9 +33,7 @@ static const struct agxc_ref *like_result(struct agxc_spv *s, const struct agxc_
 static struct agxc_ref number(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
 {
    struct agxc_ref ref = agxc_spv_scalar(s, agxc_spv_operand(s, in, i), AGXC_SPV_INT);
-   if (ref.bits < 32)
-      return agxc_spv_build1(s, AGXC_OP_ZEXT, 32, ref);
-   return ref.bits > 32 ? agxc_spv_build1(s, AGXC_OP_TRUNC, 32, ref) : ref;
+   return agxc_spv_resize(s, ref, 32, false);
 }
 
 static struct agxc_ref lane_number(struct agxc_spv *s)
@@ -56,55 +54,30 @@ static struct agxc_ref ballot_word(struct agxc_spv *s, const struct agxc_spv_ins
 
 /* ---- building ---------------------------------------------------------- */
 
-static struct agxc_ref binary(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
-                              struct agxc_ref b)
-{
-   return agxc_spv_build2(s, op, 32, a, b);
-}
-
-static struct agxc_ref ballot(struct agxc_spv *s, struct agxc_ref condition)
-{
-   return agxc_build_ballot(&s->b, condition);
-}
-
-static struct agxc_ref none_vote(struct agxc_spv *s, struct agxc_ref condition)
-{
-   return agxc_spv_build2(s, AGXC_OP_IEQ, 1, ballot(s, condition), agxc_spv_u32(0));
-}
-
-static struct agxc_ref shuffle(struct agxc_spv *s, struct agxc_ref value, struct agxc_ref operand,
-                               uint32_t mode)
-{
-   return agxc_build_shuffle(&s->b, value, operand, mode);
-}
-
-static struct agxc_ref broadcast_first(struct agxc_spv *s, struct agxc_ref value)
-{
-   return agxc_build_broadcast_first(&s->b, value);
-}
-
 /* Bit `at` of the ballot. */
 static struct agxc_ref test_bit(struct agxc_spv *s, struct agxc_ref word, struct agxc_ref at)
 {
    struct agxc_ref bit =
-      binary(s, AGXC_OP_IAND, binary(s, AGXC_OP_USHR, word, at), agxc_spv_u32(1));
-   return agxc_spv_build2(s, AGXC_OP_INE, 1, bit, agxc_spv_u32(0));
+      agxc_spv_build2(s, AGXC_OP_IAND, agxc_spv_build2(s, AGXC_OP_USHR, word, at), agxc_spv_u32(1));
+   return agxc_spv_build2(s, AGXC_OP_INE, bit, agxc_spv_u32(0));
 }
 
 struct agxc_ref agxc_spv_subgroup_mask(struct agxc_spv *s, uint32_t builtin)
 {
-   struct agxc_ref one = agxc_spv_u32(1), eq = binary(s, AGXC_OP_ISHL, one, lane_number(s));
+   struct agxc_ref one = agxc_spv_u32(1),
+                   eq = agxc_spv_build2(s, AGXC_OP_ISHL, one, lane_number(s));
    switch (builtin) {
    case SpvBuiltInSubgroupEqMask:
       return eq;
    case SpvBuiltInSubgroupGeMask:
-      return binary(s, AGXC_OP_ISUB, agxc_spv_u32(0), eq);
+      return agxc_spv_build2(s, AGXC_OP_ISUB, agxc_spv_u32(0), eq);
    case SpvBuiltInSubgroupGtMask:
-      return binary(s, AGXC_OP_ISUB, agxc_spv_u32(0), binary(s, AGXC_OP_ISHL, eq, one));
+      return agxc_spv_build2(s, AGXC_OP_ISUB, agxc_spv_u32(0),
+                             agxc_spv_build2(s, AGXC_OP_ISHL, eq, one));
    case SpvBuiltInSubgroupLeMask:
-      return binary(s, AGXC_OP_ISUB, binary(s, AGXC_OP_ISHL, eq, one), one);
+      return agxc_spv_build2(s, AGXC_OP_ISUB, agxc_spv_build2(s, AGXC_OP_ISHL, eq, one), one);
    default:
-      return binary(s, AGXC_OP_ISUB, eq, one);
+      return agxc_spv_build2(s, AGXC_OP_ISUB, eq, one);
    }
 }
 
@@ -115,7 +88,7 @@ void agxc_spv_op_elect(struct agxc_spv *s, const struct agxc_spv_instr *in)
    check_scope(s, in);
    struct agxc_ref rank = agxc_build_active_rank(&s->b);
    agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL,
-                          agxc_spv_build2(s, AGXC_OP_IEQ, 1, rank, agxc_spv_u32(0)));
+                          agxc_spv_build2(s, AGXC_OP_IEQ, rank, agxc_spv_u32(0)));
 }
 
 /* The KHR forms lack the scope. */
@@ -139,10 +112,11 @@ void agxc_spv_op_vote(struct agxc_spv *s, const struct agxc_spv_instr *in)
    uint32_t first = skip_scope(s, in);
    struct agxc_ref x = agxc_spv_scalar(s, agxc_spv_operand(s, in, first), AGXC_SPV_BOOL);
    bool is_any = in->opcode == SpvOpGroupNonUniformAny || in->opcode == SpvOpSubgroupAnyKHR;
-   struct agxc_ref votes = ballot(s, is_any ? x : agxc_spv_build1(s, AGXC_OP_INOT, 1, x));
+   struct agxc_ref votes =
+      agxc_build_ballot(&s->b, is_any ? x : agxc_spv_build1(s, AGXC_OP_INOT, 1, x));
    agxc_spv_define_scalar(
       s, in, AGXC_SPV_BOOL,
-      agxc_spv_build2(s, is_any ? AGXC_OP_INE : AGXC_OP_IEQ, 1, votes, agxc_spv_u32(0)));
+      agxc_spv_build2(s, is_any ? AGXC_OP_INE : AGXC_OP_IEQ, votes, agxc_spv_u32(0)));
 }
 
 void agxc_spv_op_all_equal(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -158,10 +132,13 @@ void agxc_spv_op_all_equal(struct agxc_spv *s, const struct agxc_spv_instr *in)
                                                              : AGXC_OP_INE;
    struct agxc_ref differs = agxc_imm(0, 1);
    for (uint32_t i = 0; i < type->scalars; i++) {
-      struct agxc_ref other = agxc_spv_build2(s, unequal, 1, refs[i], broadcast_first(s, refs[i]));
-      differs = i == 0 ? other : agxc_spv_build2(s, AGXC_OP_IOR, 1, differs, other);
+      struct agxc_ref other =
+         agxc_spv_build2(s, unequal, refs[i], agxc_build_broadcast_first(&s->b, refs[i]));
+      differs = i == 0 ? other : agxc_spv_build2(s, AGXC_OP_IOR, differs, other);
    }
-   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, none_vote(s, differs));
+   struct agxc_ref votes = agxc_build_ballot(&s->b, differs);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL,
+                          agxc_spv_build2(s, AGXC_OP_IEQ, votes, agxc_spv_u32(0)));
 }
 
 /* ---- ballots ----------------------------------------------------------- */
@@ -175,7 +152,7 @@ void agxc_spv_op_ballot(struct agxc_spv *s, const struct agxc_spv_instr *in)
        type->elem->bits != 32)
       agxc_spv_invalid(s, "result type %u", type->id);
    struct agxc_ref *out = agxc_spv_refs(s, 4);
-   out[0] = ballot(s, x);
+   out[0] = agxc_build_ballot(&s->b, x);
    out[1] = out[2] = out[3] = agxc_spv_u32(0);
    agxc_spv_define(s, in, out);
 }
@@ -204,7 +181,7 @@ void agxc_spv_op_ballot_count(struct agxc_spv *s, const struct agxc_spv_instr *i
    if (operation != SpvGroupOperationReduce) {
       uint32_t mask = operation == SpvGroupOperationInclusiveScan ? SpvBuiltInSubgroupLeMask
                                                                   : SpvBuiltInSubgroupLtMask;
-      word = binary(s, AGXC_OP_IAND, word, agxc_spv_subgroup_mask(s, mask));
+      word = agxc_spv_build2(s, AGXC_OP_IAND, word, agxc_spv_subgroup_mask(s, mask));
    }
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_BITCOUNT, 32, word));
 }
@@ -214,7 +191,8 @@ void agxc_spv_op_ballot_find(struct agxc_spv *s, const struct agxc_spv_instr *in
    check_scope(s, in);
    struct agxc_ref word = ballot_word(s, in, 1);
    if (in->opcode == SpvOpGroupNonUniformBallotFindLSB)
-      word = binary(s, AGXC_OP_IAND, word, binary(s, AGXC_OP_ISUB, agxc_spv_u32(0), word));
+      word = agxc_spv_build2(s, AGXC_OP_IAND, word,
+                             agxc_spv_build2(s, AGXC_OP_ISUB, agxc_spv_u32(0), word));
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 32, word));
 }
 
@@ -230,8 +208,8 @@ void agxc_spv_op_broadcast(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct agxc_ref lane = names_lane ? number(s, in, first + 1) : agxc_none();
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] =
-         names_lane ? agxc_build_broadcast(&s->b, refs[i], lane) : broadcast_first(s, refs[i]);
+      out[i] = names_lane ? agxc_build_broadcast(&s->b, refs[i], lane)
+                          : agxc_build_broadcast_first(&s->b, refs[i]);
    agxc_spv_define(s, in, out);
 }
 
@@ -254,7 +232,7 @@ void agxc_spv_op_group_shuffle(struct agxc_spv *s, const struct agxc_spv_instr *
    uint32_t mode = agxc_spv_op_find(in->opcode)->variant;
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = shuffle(s, refs[i], operand, mode);
+      out[i] = agxc_build_shuffle(&s->b, refs[i], operand, mode);
    agxc_spv_define(s, in, out);
 }
 
@@ -271,10 +249,11 @@ static uint32_t cluster_size(struct agxc_spv *s, const struct agxc_spv_instr *in
 static struct agxc_ref rotate_by_constant(struct agxc_spv *s, struct agxc_ref value, uint32_t delta,
                                           uint32_t size)
 {
-   struct agxc_ref at = binary(s, AGXC_OP_IAND, lane_number(s), agxc_spv_u32(size - 1));
-   struct agxc_ref below = agxc_spv_build2(s, AGXC_OP_ULT, 1, at, agxc_spv_u32(size - delta));
-   struct agxc_ref down = shuffle(s, value, agxc_spv_u32(delta), AGXC_SHUFFLE_DOWN);
-   struct agxc_ref up = shuffle(s, value, agxc_spv_u32(size - delta), AGXC_SHUFFLE_UP);
+   struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IAND, lane_number(s), agxc_spv_u32(size - 1));
+   struct agxc_ref below = agxc_spv_build2(s, AGXC_OP_ULT, at, agxc_spv_u32(size - delta));
+   struct agxc_ref down = agxc_build_shuffle(&s->b, value, agxc_spv_u32(delta), AGXC_SHUFFLE_DOWN);
+   struct agxc_ref up =
+      agxc_build_shuffle(&s->b, value, agxc_spv_u32(size - delta), AGXC_SHUFFLE_UP);
    return agxc_spv_select(s, below, down, up);
 }
 
@@ -283,16 +262,19 @@ static struct agxc_ref rotate(struct agxc_spv *s, struct agxc_ref value, struct 
 {
    struct agxc_ref mask = agxc_spv_u32(size - 1);
    if (size == AGX_SIMD_LANES) {
-      struct agxc_ref back = binary(s, AGXC_OP_ISUB, agxc_spv_u32(0), delta);
-      return shuffle(s, value, binary(s, AGXC_OP_IAND, back, mask), AGXC_SHUFFLE_ROTATE);
+      struct agxc_ref back = agxc_spv_build2(s, AGXC_OP_ISUB, agxc_spv_u32(0), delta);
+      return agxc_build_shuffle(&s->b, value, agxc_spv_build2(s, AGXC_OP_IAND, back, mask),
+                                AGXC_SHUFFLE_ROTATE);
    }
-   delta = binary(s, AGXC_OP_IAND, delta, mask);
+   delta = agxc_spv_build2(s, AGXC_OP_IAND, delta, mask);
    if (delta.kind == AGXC_IMM)
       return delta.imm == 0 ? value : rotate_by_constant(s, value, (uint32_t)delta.imm, size);
    struct agxc_ref lane = lane_number(s);
-   struct agxc_ref at = binary(s, AGXC_OP_IAND, binary(s, AGXC_OP_IADD, lane, delta), mask);
-   struct agxc_ref base = binary(s, AGXC_OP_IAND, lane, agxc_spv_u32(~(size - 1)));
-   return shuffle(s, value, binary(s, AGXC_OP_IOR, base, at), AGXC_SHUFFLE_INDEX);
+   struct agxc_ref at =
+      agxc_spv_build2(s, AGXC_OP_IAND, agxc_spv_build2(s, AGXC_OP_IADD, lane, delta), mask);
+   struct agxc_ref base = agxc_spv_build2(s, AGXC_OP_IAND, lane, agxc_spv_u32(~(size - 1)));
+   return agxc_build_shuffle(&s->b, value, agxc_spv_build2(s, AGXC_OP_IOR, base, at),
+                             AGXC_SHUFFLE_INDEX);
 }
 
 void agxc_spv_op_rotate(struct agxc_spv *s, const struct agxc_spv_instr *in)

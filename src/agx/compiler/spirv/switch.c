@@ -138,13 +138,13 @@ static struct agxc_ref or_else(struct agxc_spv *s, struct agxc_ref a, struct agx
       return a.imm ? a : b;
    if (b.kind == AGXC_IMM)
       return b.imm ? b : a;
-   return agxc_spv_build2(s, AGXC_OP_IOR, 1, a, b);
+   return agxc_spv_build2(s, AGXC_OP_IOR, a, b);
 }
 
 static struct agxc_ref is_literal(struct switch_state *w, uint32_t i)
 {
    struct agxc_ref literal = agxc_imm(literal_value(w, i), w->selector.bits);
-   return agxc_spv_build2(w->s, AGXC_OP_IEQ, 1, w->selector, literal);
+   return agxc_spv_build2(w->s, AGXC_OP_IEQ, w->selector, literal);
 }
 
 /* Whether one of the target's literals matches. */

@@ -6,7 +6,7 @@
  * and 5.4, docs/hw/layouts.md 3.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 #include "robustness/image.h"
 
 /* Column and row of a texel, where it is there. */
@@ -14,8 +14,8 @@ static void split_index(struct agxc_spv *s, struct agxc_ref index, struct agxc_r
                         struct agxc_ref out_at[2])
 {
    struct agxc_ref row =
-      agxc_spv_build2(s, AGXC_OP_USHR, 32, index, agxc_spv_u32(AGXR_TEXEL_COLUMNS_LOG2));
-   out_at[0] = agxc_spv_build2(s, AGXC_OP_IAND, 32, index, agxc_spv_u32(AGXR_TEXEL_COLUMNS - 1));
+      agxc_spv_build2(s, AGXC_OP_USHR, index, agxc_spv_u32(AGXR_TEXEL_COLUMNS_LOG2));
+   out_at[0] = agxc_spv_build2(s, AGXC_OP_IAND, index, agxc_spv_u32(AGXR_TEXEL_COLUMNS - 1));
    out_at[1] = agxc_spv_select(s, is_there, row, agxc_spv_u32(AGXR_FAR_OUTSIDE));
 }
 
@@ -23,7 +23,7 @@ void agxc_spv_texel_of_buffer(struct agxc_spv *s, const struct agxc_spv_pointer 
                               struct agxc_ref index, struct agxc_ref out_at[2])
 {
    struct agxc_ref count = agxc_spv_image_info(s, image, AGX_IMAGE_WIDTH);
-   split_index(s, index, agxc_spv_build2(s, AGXC_OP_ULT, 1, index, count), out_at);
+   split_index(s, index, agxc_spv_build2(s, AGXC_OP_ULT, index, count), out_at);
 }
 
 /* ---- samples ----------------------------------------------------------- */
@@ -36,10 +36,9 @@ static struct agxc_ref spread(struct agxc_spv *s, struct agxc_ref value)
       uint16_t mask;
    } steps[] = {{4, 0x0f0f}, {2, 0x3333}, {1, 0x5555}};
    for (size_t i = 0; i < AGX_COUNT(steps); i++) {
-      struct agxc_ref high =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, value, agxc_spv_u32(steps[i].shift));
-      value = agxc_spv_build2(s, AGXC_OP_IOR, 32, value, high);
-      value = agxc_spv_build2(s, AGXC_OP_IAND, 32, value, agxc_spv_u32(steps[i].mask));
+      struct agxc_ref high = agxc_spv_build2(s, AGXC_OP_ISHL, value, agxc_spv_u32(steps[i].shift));
+      value = agxc_spv_build2(s, AGXC_OP_IOR, value, high);
+      value = agxc_spv_build2(s, AGXC_OP_IAND, value, agxc_spv_u32(steps[i].mask));
    }
    return value;
 }
@@ -48,9 +47,9 @@ static struct agxc_ref spread(struct agxc_spv *s, struct agxc_ref value)
 static struct agxc_ref tile_of(struct agxc_spv *s, struct agxc_ref at, struct agxc_ref log2,
                                struct agxc_ref *out_inside)
 {
-   struct agxc_ref tile = agxc_spv_build2(s, AGXC_OP_USHR, 32, at, log2);
-   struct agxc_ref before = agxc_spv_build2(s, AGXC_OP_ISHL, 32, tile, log2);
-   *out_inside = spread(s, agxc_spv_build2(s, AGXC_OP_ISUB, 32, at, before));
+   struct agxc_ref tile = agxc_spv_build2(s, AGXC_OP_USHR, at, log2);
+   struct agxc_ref before = agxc_spv_build2(s, AGXC_OP_ISHL, tile, log2);
+   *out_inside = spread(s, agxc_spv_build2(s, AGXC_OP_ISUB, at, before));
    return tile;
 }
 
@@ -62,17 +61,15 @@ void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer 
    struct agxc_ref height = agxc_spv_image_info(s, image, AGX_IMAGE_TILE_HEIGHT);
    struct agxc_ref samples = agxc_spv_image_info(s, image, AGX_IMAGE_SAMPLES), x, y;
    struct agxc_ref column = tile_of(s, at[0], width, &x), row = tile_of(s, at[1], height, &y);
-   row =
-      agxc_spv_build2(s, AGXC_OP_IMUL, 32, row, agxc_spv_image_info(s, image, AGX_IMAGE_ROW_TILES));
-   struct agxc_ref index = agxc_spv_build2(s, AGXC_OP_IADD, 32, row, column);
-   index = agxc_spv_build2(s, AGXC_OP_ISHL, 32, index,
-                           agxc_spv_build2(s, AGXC_OP_IADD, 32, width, height));
+   row = agxc_spv_build2(s, AGXC_OP_IMUL, row, agxc_spv_image_info(s, image, AGX_IMAGE_ROW_TILES));
+   struct agxc_ref index = agxc_spv_build2(s, AGXC_OP_IADD, row, column);
+   index = agxc_spv_build2(s, AGXC_OP_ISHL, index, agxc_spv_build2(s, AGXC_OP_IADD, width, height));
    /* Tiles are square or twice as wide as high: x's last bit lies above all others. */
-   index = agxc_spv_build2(s, AGXC_OP_IADD, 32, index, x);
-   index = agxc_spv_build2(s, AGXC_OP_IADD, 32, index,
-                           agxc_spv_build2(s, AGXC_OP_ISHL, 32, y, agxc_spv_u32(1)));
-   index = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, samples);
-   index = agxc_spv_build2(s, AGXC_OP_IADD, 32, index, sample);
+   index = agxc_spv_build2(s, AGXC_OP_IADD, index, x);
+   index =
+      agxc_spv_build2(s, AGXC_OP_IADD, index, agxc_spv_build2(s, AGXC_OP_ISHL, y, agxc_spv_u32(1)));
+   index = agxc_spv_build2(s, AGXC_OP_IMUL, index, samples);
+   index = agxc_spv_build2(s, AGXC_OP_IADD, index, sample);
    const struct {
       struct agxc_ref at;
       enum agx_image_property limit;
@@ -85,13 +82,13 @@ void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer 
       if (checks[i].at.kind == AGXC_NONE)
          continue;
       struct agxc_ref limit = agxc_spv_image_info(s, image, checks[i].limit);
-      is_there = agxc_spv_build2(s, AGXC_OP_IAND, 1, is_there,
-                                 agxc_spv_build2(s, AGXC_OP_ULT, 1, checks[i].at, limit));
+      is_there = agxc_spv_build2(s, AGXC_OP_IAND, is_there,
+                                 agxc_spv_build2(s, AGXC_OP_ULT, checks[i].at, limit));
    }
    if (layer.kind != AGXC_NONE) {
       struct agxc_ref texels = agxc_spv_image_info(s, image, AGX_IMAGE_LAYER_TEXELS);
-      index = agxc_spv_build2(s, AGXC_OP_IADD, 32, index,
-                              agxc_spv_build2(s, AGXC_OP_IMUL, 32, layer, texels));
+      index =
+         agxc_spv_build2(s, AGXC_OP_IADD, index, agxc_spv_build2(s, AGXC_OP_IMUL, layer, texels));
    }
    split_index(s, index, is_there, out_at);
 }
@@ -113,11 +110,10 @@ static struct agxc_ref texel_index(struct agxc_spv *s, const struct agxc_spv_poi
    struct agxc_ref index = agxc_none();
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_ref limit = agxc_spv_image_info(s, image, axes[i].limit);
-      struct agxc_ref term = agxc_spv_build2(s, AGXC_OP_UMIN, 32, coord[i], limit);
+      struct agxc_ref term = agxc_spv_build2(s, AGXC_OP_UMIN, coord[i], limit);
       if (axes[i].step)
-         term =
-            agxc_spv_build2(s, AGXC_OP_IMUL, 32, term, agxc_spv_image_info(s, image, axes[i].step));
-      index = i ? agxc_spv_build2(s, AGXC_OP_IADD, 32, term, index) : term;
+         term = agxc_spv_build2(s, AGXC_OP_IMUL, term, agxc_spv_image_info(s, image, axes[i].step));
+      index = i ? agxc_spv_build2(s, AGXC_OP_IADD, term, index) : term;
    }
    return index;
 }
@@ -173,7 +169,7 @@ void agxc_spv_op_texel_pointer(struct agxc_spv *s, const struct agxc_spv_instr *
    p->type = image->type->elem;
    p->base = agxc_spv_image_info(s, image, AGX_IMAGE_ADDRESS);
    p->dynamic =
-      agxc_spv_build2(s, AGXC_OP_ISHL, 32, texel_index(s, image, coord, count), agxc_spv_u32(2));
+      agxc_spv_build2(s, AGXC_OP_ISHL, texel_index(s, image, coord, count), agxc_spv_u32(2));
    agxc_spv_use_binding(s, image, AGX_BINDING_READS | AGX_BINDING_WRITES | AGX_BINDING_ATOMICS);
    agxc_spv_define_pointer(s, in, p);
 }

@@ -9,11 +9,12 @@
  * gathers.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 #include "robustness/image.h"
 
 struct operands {
-   uint32_t lod, offset, offsets, dx, dy, sample; /* ids, or 0 */
+   uint32_t none; /* offset 0 in the table of read_operands() */
+   uint32_t lod, offset, offsets, gradients[2], sample; /* ids, or 0 */
 };
 
 /* The optional image operands from operand i on. */
@@ -24,21 +25,22 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       uint32_t bit;
       uint8_t words;
       const char *refused; /* NULL: taken, or without effect here */
+      size_t offset;       /* of the first id in struct operands; 0: not kept */
    } rows[] = {
-      {SpvImageOperandsBiasMask, 1, "Bias"},
-      {SpvImageOperandsLodMask, 1, NULL},
-      {SpvImageOperandsGradMask, 2, NULL},
-      {SpvImageOperandsConstOffsetMask, 1, NULL},
-      {SpvImageOperandsOffsetMask, 1, NULL},
-      {SpvImageOperandsConstOffsetsMask, 1, NULL},
-      {SpvImageOperandsSampleMask, 1, NULL},
-      {SpvImageOperandsMinLodMask, 1, "MinLod"},
-      {SpvImageOperandsMakeTexelAvailableMask, 1, NULL},
-      {SpvImageOperandsMakeTexelVisibleMask, 1, NULL},
-      {SpvImageOperandsNonPrivateTexelMask, 0, NULL},
-      {SpvImageOperandsVolatileTexelMask, 0, NULL},
-      {SpvImageOperandsSignExtendMask, 0, NULL},
-      {SpvImageOperandsZeroExtendMask, 0, NULL},
+      {SpvImageOperandsBiasMask, 1, "Bias", 0},
+      {SpvImageOperandsLodMask, 1, NULL, offsetof(struct operands, lod)},
+      {SpvImageOperandsGradMask, 2, NULL, offsetof(struct operands, gradients)},
+      {SpvImageOperandsConstOffsetMask, 1, NULL, offsetof(struct operands, offset)},
+      {SpvImageOperandsOffsetMask, 1, NULL, offsetof(struct operands, offset)},
+      {SpvImageOperandsConstOffsetsMask, 1, NULL, offsetof(struct operands, offsets)},
+      {SpvImageOperandsSampleMask, 1, NULL, offsetof(struct operands, sample)},
+      {SpvImageOperandsMinLodMask, 1, "MinLod", 0},
+      {SpvImageOperandsMakeTexelAvailableMask, 1, NULL, 0},
+      {SpvImageOperandsMakeTexelVisibleMask, 1, NULL, 0},
+      {SpvImageOperandsNonPrivateTexelMask, 0, NULL, 0},
+      {SpvImageOperandsVolatileTexelMask, 0, NULL, 0},
+      {SpvImageOperandsSignExtendMask, 0, NULL, 0},
+      {SpvImageOperandsZeroExtendMask, 0, NULL, 0},
    };
    struct operands operands = {0};
    if (i >= agxc_spv_operand_count(in))
@@ -50,21 +52,12 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       mask &= ~rows[row].bit;
       if (rows[row].refused)
          agxc_spv_missing(s, "image operand %s", rows[row].refused);
-      uint32_t id = rows[row].words ? agxc_spv_operand(s, in, i) : 0;
-      if (rows[row].bit == SpvImageOperandsGradMask) {
-         operands.dx = id;
-         operands.dy = agxc_spv_operand(s, in, i + 1);
+      uint32_t *ids = (uint32_t *)((char *)&operands + rows[row].offset);
+      for (uint32_t word = 0; word < rows[row].words; word++) {
+         uint32_t id = agxc_spv_operand(s, in, i++);
+         if (rows[row].offset)
+            ids[word] = id;
       }
-      i += rows[row].words;
-      if (rows[row].bit == SpvImageOperandsSampleMask)
-         operands.sample = id;
-      if (rows[row].bit == SpvImageOperandsConstOffsetsMask)
-         operands.offsets = id;
-      if (rows[row].bit == SpvImageOperandsLodMask)
-         operands.lod = id;
-      if (rows[row].bit == SpvImageOperandsConstOffsetMask ||
-          rows[row].bit == SpvImageOperandsOffsetMask)
-         operands.offset = id;
    }
    if (mask)
       agxc_spv_missing(s, "image operands 0x%x", mask);
@@ -133,9 +126,9 @@ static struct agxc_ref pack_axes(struct agxc_spv *s, const struct agxc_ref *refs
       if (refs[i].kind == AGXC_IMM &&
           (int32_t)refs[i].imm != (int32_t)((refs[i].imm & 7) - (refs[i].imm & 8)))
          agxc_spv_missing(s, "texel offset %d", (int)(int32_t)refs[i].imm);
-      struct agxc_ref part = agxc_spv_build2(s, AGXC_OP_IAND, 32, refs[i], agxc_spv_u32(15));
-      part = agxc_spv_build2(s, AGXC_OP_ISHL, 32, part, agxc_spv_u32(4 * i));
-      packed = agxc_spv_build2(s, AGXC_OP_IOR, 32, packed, part);
+      struct agxc_ref part = agxc_spv_build2(s, AGXC_OP_IAND, refs[i], agxc_spv_u32(15));
+      part = agxc_spv_build2(s, AGXC_OP_ISHL, part, agxc_spv_u32(4 * i));
+      packed = agxc_spv_build2(s, AGXC_OP_IOR, packed, part);
    }
    return packed;
 }
@@ -172,7 +165,7 @@ static bool is_zero(const struct agxc_ref *ref)
 static void guard_by(struct agxc_spv *s, struct agxc_ref number, struct agxc_ref limit,
                      struct coordinates *c)
 {
-   struct agxc_ref is_there = agxc_spv_build2(s, AGXC_OP_ULT, 1, number, limit);
+   struct agxc_ref is_there = agxc_spv_build2(s, AGXC_OP_ULT, number, limit);
    c->at[0] = agxc_spv_select(s, is_there, c->at[0], agxc_spv_u32(AGXR_FAR_OUTSIDE));
 }
 
@@ -183,7 +176,7 @@ static void guard(struct agxc_spv *s, const struct agxc_spv_pointer *image, stru
 {
    if (level.kind != AGXC_NONE && !is_zero(&level)) {
       struct agxc_ref last = agxc_spv_image_info(s, image, AGX_IMAGE_LAST_LEVEL);
-      struct agxc_ref bad = agxc_spv_build2(s, AGXC_OP_ULT, 1, last, level);
+      struct agxc_ref bad = agxc_spv_build2(s, AGXC_OP_ULT, last, level);
       c->at[0] = agxc_spv_select(s, bad, agxc_spv_u32(AGXR_FAR_OUTSIDE), c->at[0]);
    }
    if (c->layer)
@@ -199,12 +192,10 @@ static void add_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
    if (!is_known)
       guard_by(s, sample, agxc_spv_image_info(s, image, AGX_IMAGE_SAMPLES), c);
    if (c->layer) {
-      struct agxc_ref high =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, c->at[c->layer], agxc_spv_u32(16));
+      struct agxc_ref high = agxc_spv_build2(s, AGXC_OP_ISHL, c->at[c->layer], agxc_spv_u32(16));
       word = agxc_spv_build2(
-         s, AGXC_OP_IOR, 32, high,
-         is_known ? sample
-                  : agxc_spv_build2(s, AGXC_OP_IAND, 32, sample, agxc_spv_u32(UINT16_MAX)));
+         s, AGXC_OP_IOR, high,
+         is_known ? sample : agxc_spv_build2(s, AGXC_OP_IAND, sample, agxc_spv_u32(UINT16_MAX)));
    }
    c->at[c->layer ? c->layer : c->count++] = word;
 }
@@ -224,10 +215,10 @@ static void round_layer(struct agxc_spv *s, const struct agxc_spv_pointer *image
       return;
    struct agxc_ref *layer = &c->at[c->layer];
    struct agxc_ref last = agxc_spv_build2(
-      s, AGXC_OP_ISUB, 32, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH), agxc_spv_u32(1));
+      s, AGXC_OP_ISUB, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH), agxc_spv_u32(1));
    *layer = agxc_spv_build1(s, AGXC_OP_FRINT, 32, *layer);
    *layer = agxc_spv_build1(s, AGXC_OP_F2U, 32, *layer); /* negative ones become 0 */
-   *layer = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *layer, last);
+   *layer = agxc_spv_build2(s, AGXC_OP_UMIN, *layer, last);
 }
 
 static struct agxc_ref vector_of(struct agxc_spv *s, const struct coordinates *c)
@@ -293,13 +284,13 @@ static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type 
                                  const struct operands *operands)
 {
    struct agxc_ref *d[2], out[6];
-   uint32_t ids[2] = {operands->dx, operands->dy};
    uint32_t axes = image->image.dim == SpvDim1D ? 1 : image->image.dim == SpvDim2D ? 2 : 3;
    for (uint32_t i = 0; i < 2; i++) {
       uint32_t count;
-      const struct agxc_spv_type *component = component_of(s, ids[i], &d[i], &count);
+      const struct agxc_spv_type *component =
+         component_of(s, operands->gradients[i], &d[i], &count);
       if (component->kind != AGXC_SPV_FLOAT || component->bits != 32 || count != axes)
-         agxc_spv_invalid(s, "derivatives %u", ids[i]);
+         agxc_spv_invalid(s, "derivatives %u", operands->gradients[i]);
       for (uint32_t axis = 0; axis < AGX_MAX(axes, 2u); axis++)
          out[2 * axis + i] = axis < axes ? d[i][axis] : agxc_spv_u32(0);
    }
@@ -310,11 +301,11 @@ static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type 
 static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_type *image,
                                     const struct operands *operands, bool is_gather)
 {
-   if (is_gather && (operands->lod || operands->dx))
+   if (is_gather && (operands->lod || operands->gradients[0]))
       agxc_spv_missing(s, "level of an ImageGather");
    if (is_gather)
       return agxc_none();
-   if (operands->dx)
+   if (operands->gradients[0])
       return gradients(s, image, operands);
    if (!operands->lod)
       agxc_spv_invalid(s, "without Lod or Grad");
@@ -332,9 +323,9 @@ static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint3
    if (image->image.is_array || image->image.dim == SpvDimCube || given <= axes)
       agxc_spv_invalid(s, "projective coordinates %u", id);
    for (uint32_t i = 0; i < axes; i++)
-      c->at[i] = agxc_spv_build2(s, AGXC_OP_FDIV, 32, c->at[i], refs[axes]);
+      c->at[i] = agxc_spv_build2(s, AGXC_OP_FDIV, c->at[i], refs[axes]);
    if (reference->kind != AGXC_NONE)
-      *reference = agxc_spv_build2(s, AGXC_OP_FDIV, 32, *reference, refs[axes]);
+      *reference = agxc_spv_build2(s, AGXC_OP_FDIV, *reference, refs[axes]);
 }
 
 /* Adds what image and sampler say: heap, bindings and elements. */
@@ -418,7 +409,6 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
 /* Derivatives are those of a quad of pixels, which compute programs don't have. */
 void agxc_spv_op_image_implicit(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   (void)in;
    agxc_spv_missing(s, "implicit level of detail in a compute shader");
 }
 
@@ -444,7 +434,7 @@ void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in
       dim = AGX_ISA_DIM_2D;
    } else if (c.layer) {
       /* Layers have 16 bits, and those outside are dropped. */
-      c.at[c.layer] = agxc_spv_build2(s, AGXC_OP_UMIN, 32, c.at[c.layer], agxc_spv_u32(UINT16_MAX));
+      c.at[c.layer] = agxc_spv_build2(s, AGXC_OP_UMIN, c.at[c.layer], agxc_spv_u32(UINT16_MAX));
    }
    struct agxc_ref *refs, texel[4];
    uint32_t count;

@@ -168,8 +168,9 @@ static void read_vector(struct agxc_spv *s, const struct agxc_spv_instr *in,
 }
 
 static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                       struct agxc_spv_type *type, const struct agxc_spv_id *id)
+                       struct agxc_spv_type *type)
 {
+   const struct agxc_spv_id *id = agxc_spv_id(s, in->id);
    type->kind = in->opcode == SpvOpTypeArray ? AGXC_SPV_ARRAY : AGXC_SPV_RUNTIME_ARRAY;
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
    if (!agxc_spv_type_is_handle(type->elem))
@@ -261,8 +262,9 @@ static uint64_t size_of(const struct agxc_spv_type *type, const struct agxc_spv_
 }
 
 static void read_struct(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                        struct agxc_spv_type *type, const struct agxc_spv_id *id)
+                        struct agxc_spv_type *type)
 {
+   const struct agxc_spv_id *id = agxc_spv_id(s, in->id);
    type->kind = AGXC_SPV_STRUCT;
    type->count = agxc_spv_operand_count(in);
    type->members = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_member, AGX_MAX(type->count, 1u));
@@ -304,8 +306,9 @@ static void shape_pointer(struct agxc_spv_type *type)
 }
 
 static void read_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                         struct agxc_spv_type *type, const struct agxc_spv_id *id)
+                         struct agxc_spv_type *type)
 {
+   const struct agxc_spv_id *id = agxc_spv_id(s, in->id);
    const struct agxc_spv_decoration *stride = agxc_spv_decoration(id, SpvDecorationArrayStride);
    type->kind = AGXC_SPV_POINTER;
    type->storage = agxc_spv_operand(s, in, 0);
@@ -391,16 +394,16 @@ static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
    s->any_storage_image |= type->image.is_storage;
 }
 
-static void read_image_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                            struct agxc_spv_type *type)
+static void read_sampler(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                         struct agxc_spv_type *type)
 {
-   if (in->opcode == SpvOpTypeImage) {
-      read_image(s, in, type);
-      return;
-   }
-   type->kind = in->opcode == SpvOpTypeSampler ? AGXC_SPV_SAMPLER : AGXC_SPV_SAMPLED_IMAGE;
-   if (in->opcode == SpvOpTypeSampler)
-      return;
+   type->kind = AGXC_SPV_SAMPLER;
+}
+
+static void read_sampled_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                               struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_SAMPLED_IMAGE;
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
    if (type->elem->kind != AGXC_SPV_IMAGE || type->elem->image.is_storage)
       agxc_spv_invalid(s, "type %u can't be sampled", type->elem->id);
@@ -439,6 +442,42 @@ static void read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in
    type->depth = 1;
 }
 
+static void read_void(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                      struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_VOID;
+}
+
+static void read_bool(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                      struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_BOOL;
+   type->bits = 1;
+   type->scalars = 1;
+   type->packed_B = type->align_B = 4;
+}
+
+static const struct {
+   uint16_t opcode;
+   void (*read)(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_spv_type *type);
+} readers[] = {
+   {SpvOpTypeVoid, read_void},
+   {SpvOpTypeBool, read_bool},
+   {SpvOpTypeInt, read_number},
+   {SpvOpTypeFloat, read_number},
+   {SpvOpTypeVector, read_vector},
+   {SpvOpTypeMatrix, read_vector},
+   {SpvOpTypeCooperativeMatrixKHR, read_cooperative},
+   {SpvOpTypeArray, read_array},
+   {SpvOpTypeRuntimeArray, read_array},
+   {SpvOpTypeStruct, read_struct},
+   {SpvOpTypePointer, read_pointer},
+   {SpvOpTypeImage, read_image},
+   {SpvOpTypeSampler, read_sampler},
+   {SpvOpTypeSampledImage, read_sampled_image},
+   {SpvOpTypeFunction, read_function_type},
+};
+
 void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = announced(s, in);
@@ -446,45 +485,9 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (!type)
       type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
    type->id = in->id;
-   switch (in->opcode) {
-   case SpvOpTypeVoid:
-      type->kind = AGXC_SPV_VOID;
-      break;
-   case SpvOpTypeBool:
-      type->kind = AGXC_SPV_BOOL;
-      type->bits = 1;
-      type->scalars = 1;
-      type->packed_B = type->align_B = 4;
-      break;
-   case SpvOpTypeInt:
-   case SpvOpTypeFloat:
-      read_number(s, in, type);
-      break;
-   case SpvOpTypeVector:
-   case SpvOpTypeMatrix:
-      read_vector(s, in, type);
-      break;
-   case SpvOpTypeCooperativeMatrixKHR:
-      read_cooperative(s, in, type);
-      break;
-   case SpvOpTypeArray:
-   case SpvOpTypeRuntimeArray:
-      read_array(s, in, type, id);
-      break;
-   case SpvOpTypeStruct:
-      read_struct(s, in, type, id);
-      break;
-   case SpvOpTypePointer:
-      read_pointer(s, in, type, id);
-      break;
-   case SpvOpTypeImage:
-   case SpvOpTypeSampler:
-   case SpvOpTypeSampledImage:
-      read_image_type(s, in, type);
-      break;
-   default:
-      read_function_type(s, in, type);
-   }
+   for (size_t i = 0; i < AGX_COUNT(readers); i++)
+      if (readers[i].opcode == in->opcode)
+         readers[i].read(s, in, type);
    id->kind = AGXC_SPV_ID_TYPE;
    id->type = type;
 }

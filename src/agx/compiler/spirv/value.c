@@ -58,9 +58,9 @@ static void read_through_slots(struct agxc_spv *s, struct agxc_spv_id *id,
       uint8_t *bits = AGX_ARENA_ARRAY(s->arena, uint8_t, AGX_MAX(count, 1u));
       for (uint32_t i = 0; i < count; i++)
          bits[i] = refs[i].bits;
-      uint32_t first = agxc_spv_slots_new(s, count, bits);
+      uint32_t first = agxc_slots_new(s->ssa, count, bits);
       for (uint32_t i = 0; i < count; i++)
-         agxc_spv_slot_write_at(s, id->def_block, first + i, refs[i]);
+         agxc_slot_write(s->ssa, id->def_block, first + i, refs[i]);
       id->slots = first + 1;
    }
    for (uint32_t i = 0; i < count; i++)

@@ -40,11 +40,13 @@ void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in
 /* An array of at least one reference, in the arena. */
 struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count);
 
-/* Builders that fold integer constants. */
+/* An operation with one source and a result of those bits; folded for integer constants. */
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a);
-struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                struct agxc_ref a, struct agxc_ref b);
+/* One with two, likewise; the result is as wide as a, for a comparison one bit. */
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
+                                struct agxc_ref b);
+/* One with three; not folded. */
 struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c);
 /* yes where cond is 1, else no; folded when cond is a constant. */
@@ -82,12 +84,6 @@ struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct 
 
 /* ---- slots (ir/ssa.h) -------------------------------------------------- */
 
-/* count new slots of those bits (NULL: all 32); returns the first. */
-static inline uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)
-{
-   return agxc_slots_new(s->ssa, count, bits);
-}
-
 /* What the slot holds where code is being emitted. */
 static inline struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
 {
@@ -98,11 +94,4 @@ static inline struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t sl
 static inline void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
 {
    agxc_slot_write(s->ssa, s->b.block, slot, value);
-}
-
-/* As if block had ended with that write; for values, which are written once. */
-static inline void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block,
-                                          uint32_t slot, struct agxc_ref value)
-{
-   agxc_slot_write(s->ssa, block, slot, value);
 }

@@ -6,7 +6,6 @@
  * lower/private.c chooses. module.c and call.c call it.
  */
 #include "agx/compiler/spirv/handler_impl.h"
-#include "agx/compiler/spirv/image_impl.h"
 #include "agx/compiler/spirv/module_impl.h"
 #include "agx/compiler/spirv/vertex_impl.h"
 
@@ -213,7 +212,7 @@ static void make_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
       return;
    }
    const uint8_t *bits = agxc_spv_scalar_bits(s, var->type);
-   var->first_slot = agxc_spv_slots_new(s, var->type->scalars, bits);
+   var->first_slot = agxc_slots_new(s->ssa, var->type->scalars, bits);
    const struct agxc_ref *initial =
       var->initializer ? agxc_spv_value_like(s, var->initializer, var->type) : NULL;
    /* Undefined counts as 0, so that nothing lives across iterations of a loop. */
@@ -254,7 +253,7 @@ static int compare_variables(const void *a, const void *b)
 static uint32_t kind_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
 {
    if (var->place == AGXC_SPV_PLACE_HANDLE)
-      return agxc_spv_handle_kind(s, handle_type(var));
+      return agxc_spv_handle_kind(handle_type(var));
    return var->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER;
 }
 
@@ -268,6 +267,15 @@ static uint32_t dim_of(const struct agxc_spv_variable *var)
    return type->kind == AGXC_SPV_IMAGE ? agxc_spv_image_dim(type) : 0;
 }
 
+uint32_t agxc_spv_asked_robustness(const struct agxc_options *options, uint32_t set,
+                                   uint32_t binding)
+{
+   for (uint32_t i = 0; i < options->robust_binding_count; i++)
+      if (options->robust_bindings[i].set == set && options->robust_bindings[i].binding == binding)
+         return options->robust_bindings[i].robustness;
+   return options->robustness;
+}
+
 /* Atomics on texels of a buffer are to memory: never outside. */
 static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
 {
@@ -276,11 +284,7 @@ static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable
       return kind_of(s, var) == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER && !var->elements
                 ? AGX_PROGRAM_ROBUST_ZERO
                 : AGX_PROGRAM_ROBUST_OFF;
-   for (uint32_t i = 0; i < options->robust_binding_count; i++)
-      if (options->robust_bindings[i].set == var->set &&
-          options->robust_bindings[i].binding == var->binding)
-         return options->robust_bindings[i].robustness;
-   return options->robustness;
+   return agxc_spv_asked_robustness(options, var->set, var->binding);
 }
 
 /* Several variables may name one binding; the longest array decides how many there are. */

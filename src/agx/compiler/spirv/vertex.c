@@ -55,25 +55,16 @@ static void find_vertex(struct agxc_spv *s)
 {
    struct agxc_spv_vertex *v = s->vertex;
    struct agxc_ref at = agxc_spv_draw_value(s, AGX_DRAW_FIRST);
-   at = agxc_spv_build2(s, AGXC_OP_IADD, 32, position_in_grid(s, 0), at);
+   at = agxc_spv_build2(s, AGXC_OP_IADD, position_in_grid(s, 0), at);
    v->instance = position_in_grid(s, 1);
    v->id = at;
    if (!s->shader->options->index_B)
       return;
    struct agxc_ref base = agxc_spv_draw_value(s, AGX_DRAW_BASE_VERTEX);
-   v->id = agxc_spv_build2(s, AGXC_OP_IADD, 32, fetch_index(s, at), base);
+   v->id = agxc_spv_build2(s, AGXC_OP_IADD, fetch_index(s, at), base);
 }
 
 /* ---- bindings ----------------------------------------------------------- */
-
-static uint32_t robustness_of(const struct agxc_options *options, uint32_t location)
-{
-   for (uint32_t i = 0; i < options->robust_binding_count; i++)
-      if (options->robust_bindings[i].set == AGX_PROGRAM_VERTEX_SET &&
-          options->robust_bindings[i].binding == location)
-         return options->robust_bindings[i].robustness;
-   return options->robustness;
-}
 
 uint32_t agxc_spv_vertex_binding_count(const struct agxc_spv *s)
 {
@@ -92,8 +83,9 @@ void agxc_spv_assign_vertex_bindings(struct agxc_spv *s)
          .set = AGX_PROGRAM_VERTEX_SET,
          .binding = i,
          .kind = AGX_BINDING_VERTEX_BUFFER,
-         .robustness =
-            robustness_of(options, i < AGX_PROGRAM_MAX_ATTRIBUTES ? i : AGX_PROGRAM_INDEX_BINDING),
+         .robustness = agxc_spv_asked_robustness(
+            options, AGX_PROGRAM_VERTEX_SET,
+            i < AGX_PROGRAM_MAX_ATTRIBUTES ? i : AGX_PROGRAM_INDEX_BINDING),
       };
       if (i == AGX_PROGRAM_MAX_ATTRIBUTES) {
          binding->kind = AGX_BINDING_INDEX_BUFFER;
@@ -341,12 +333,12 @@ static void store_captured(struct agxc_spv *s, const struct agxc_spv_captured *c
    const struct agxc_ref *refs = agxc_spv_load(s, agxc_spv_id(s, c->var->id)->pointer, false);
    uint32_t binding = use_feedback(s, c->buffer);
    struct agxc_ref start =
-      agxc_spv_build2(s, AGXC_OP_IMUL, 32, record, agxc_spv_u32(s->vertex->strides_B[c->buffer]));
+      agxc_spv_build2(s, AGXC_OP_IMUL, record, agxc_spv_u32(s->vertex->strides_B[c->buffer]));
    for (uint32_t i = 0; i < c->scalars;) {
       uint32_t count = AGX_MIN(c->scalars - i, 4u);
       const struct agxc_ref *from = refs + c->first_scalar + i;
       struct agxc_ref offset =
-         agxc_spv_build2(s, AGXC_OP_IADD, 32, start, agxc_spv_u32(c->offset_B + 4 * i));
+         agxc_spv_build2(s, AGXC_OP_IADD, start, agxc_spv_u32(c->offset_B + 4 * i));
       struct agxc_ref data = count == 1 ? from[0] : agxc_collect(&s->b, count, from);
       agxc_build_store_buffer(&s->b, offset, data, binding, 0);
       i += count;
@@ -369,8 +361,8 @@ void agxc_spv_end_vertex(struct agxc_spv *s)
    find_captured(s);
    struct agxc_ref position = position_in_grid(s, 0);
    struct agxc_ref record = agxc_spv_draw_value(s, AGX_DRAW_VERTEX_COUNT);
-   record = agxc_spv_build2(s, AGXC_OP_IMUL, 32, s->vertex->instance, record);
-   record = agxc_spv_build2(s, AGXC_OP_IADD, 32, record, position);
+   record = agxc_spv_build2(s, AGXC_OP_IMUL, s->vertex->instance, record);
+   record = agxc_spv_build2(s, AGXC_OP_IADD, record, position);
    for (uint32_t i = 0; i < s->vertex->captured_count; i++)
       store_captured(s, &s->vertex->captured[i], record);
 }

@@ -40,6 +40,9 @@ struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct
 /* attribute.c: the four channels of a location as 32-bit values. */
 const struct agxc_ref *agxc_spv_fetch(struct agxc_spv *s, uint32_t location);
 
+/* What the options ask for a binding, or else for all (variable.c). */
+uint32_t agxc_spv_asked_robustness(const struct agxc_options *options, uint32_t set,
+                                   uint32_t binding);
 /* Inputs that are builtins are read where they are used; others are variables. */
 bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id);
 /* Behind the module's own: the buffers of attributes, indices and feedback. */
