@@ -235,9 +235,9 @@ static void addresses_take_shift_and_constant(void **state)
    CASE(
       "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #4:32\n"
       "%3:32 = load_global u0l:64, %2:32, access=0\nstore_global u2l:64, %1:32, %3:32, access=0\n",
-      "%0:32 = agx.mfsr #0x50:64\n%4:32 = agx.iadd %0:32, #1:32, #0:64, #0:64\n"
-      "%3:32 = agx.load u0l:64, %4:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
-      "agx.store %3:32, u2l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
+      "%0:32 = agx.mfsr sr=thread_in_grid_x\n%4:32 = agx.iadd %0:32, #1:32\n"
+      "%3:32 = agx.load u0l:64, %4:32, format=i32, mask=x, group=a\n"
+      "agx.store %3:32, u2l:64, %0:32, format=i32, mask=x, group=a\n",
       agxc_select);
 }
 
@@ -245,8 +245,9 @@ static void compares_fuse_into_selects(void **state)
 {
    CASE("%0:32 = sysval global_id_x\n%1:1 = slt %0:32, #9:32\n%2:32 = select %1:1, %0:32, "
         "#9:32\n" USE("%2:32"),
-        "%0:32 = agx.mfsr #0x50:64\n%2:32 = agx.icsel %0:32, #9:32, %0:32, #9:32, #5:64\n"
-        "agx.lstore %2:32, _, #0:16, #2:64, #1:64\n",
+        "%0:32 = agx.mfsr sr=thread_in_grid_x\n%2:32 = agx.icsel %0:32, #9:32, %0:32, #9:32, "
+        "cond=slt\n"
+        "agx.lstore %2:32, _, #0:16, format=i32, mask=x\n",
         agxc_select);
 }
 
@@ -254,8 +255,8 @@ static void signs_fold_into_float_sources(void **state)
 {
    CASE("%0:32 = load_shared #0:32\n%1:32 = fneg %0:32\n%2:32 = fabs %1:32\n"
         "%3:32 = fadd %2:32, #0x3f800000:32\n%4:32 = fsub %3:32, %1:32\n" USE("%4:32"),
-        "%0:32 = agx.lload _, #0:16, #2:64, #1:64\n%3:32 = agx.fadd %0:32.abs, f48:16, #0:64\n"
-        "%4:32 = agx.fadd %3:32, %0:32, #0:64\nagx.lstore %4:32, _, #0:16, #2:64, #1:64\n",
+        "%0:32 = agx.lload _, #0:16, format=i32, mask=x\n%3:32 = agx.fadd %0:32.abs, f48:16\n"
+        "%4:32 = agx.fadd %3:32, %0:32\nagx.lstore %4:32, _, #0:16, format=i32, mask=x\n",
         agxc_select);
 }
 
@@ -300,8 +301,8 @@ static void rows_name_their_operands(void **state)
 {
    struct context c;
    begin(&c);
-   struct agxc_shader *shader = parse(&c, "%0:32 = agx.mfsr #0x50:64\n"
-                                          "agx.lstore %0:32, _, #0:16, #2:64, #1:64\n");
+   struct agxc_shader *shader = parse(&c, "%0:32 = agx.mfsr sr=thread_in_grid_x\n"
+                                          "agx.lstore %0:32, _, #0:16, format=i32, mask=x\n");
    const struct agxc_instr *mfsr = shader->values[0]->def;
    assert_int_equal(agxc_machine_sr(mfsr)->imm, 0x50);
    struct agxc_instr *store = agx_container_of(mfsr->link.next, struct agxc_instr, link);

@@ -430,41 +430,40 @@ def write_enums(out, enums):
         out.append("};\n")
 
 
-def c_slot(slot, encodings, enums):
-    parts = c_slices(slot.parts)
+def c_slot(slot, info, encodings, enums):
     if slot.type in encodings:
         cases = encodings[slot.type].cases
         extra = ", .type = AGX_ISA_TYPE_CASES, .table = case_%s, .table_count = %d" % (
             slot.type, len(cases))
         if any(case.kind == "fimm" for case in cases):
             extra += ", .has_float = true"
-        if any(case.kind == "none" for case in cases):
-            extra += ", .optional = true"
-    elif slot.type in enums:
-        enum = enums[slot.type]
-        extra = ", .type = AGX_ISA_TYPE_ENUM, .names = name_%s, .name_count = %d" % (
-            slot.type, len(enum.values))
-        if enum.omit:
-            extra += ", .optional = true"
     else:
-        extra = ", .type = AGX_ISA_TYPE_" + slot.type.upper()
-        if slot.type == "flag":
-            extra += ", .optional = true"
+        extra = ", .type = AGX_ISA_TYPE_" + ("ENUM" if slot.type in enums else slot.type.upper())
     if slot.shared():
         extra += ", .is_shared = true"
-    return "   {.field = %s%s},\n" % (parts, extra)
+    return "   {.field = %s, .info = &%s%s},\n" % (c_slices(slot.parts), info, extra)
+
+
+def c_operand(slot, encodings, enums):
+    names, is_optional = "0, NULL", slot.type == "flag"
+    if slot.type in encodings:
+        is_optional = any(case.kind == "none" for case in encodings[slot.type].cases)
+    elif slot.type in enums:
+        names = "%d, name_%s" % (len(enums[slot.type].values), slot.type)
+        is_optional = enums[slot.type].omit
+    return '   {"%s", AGX_ISA_ROLE_%s, %d, %d, %s},\n' % (
+        slot.name, ROLES[slot.role], slot.type == "flag", is_optional, names)
 
 
 def write_forms(out, forms, encodings, enums):
     for i, (name, slots) in enumerate(forms.items()):
         if not slots:
             continue
-        out.append("/* %s */\nstatic const struct agx_isa_slot slot_%d[] = {\n" % (name, i))
-        out += [c_slot(slot, encodings, enums) for slot in slots]
-        out.append("};\nstatic const struct agx_isa_operand_info operand_%d[] = {\n" % i)
-        out += ['   {"%s", AGX_ISA_ROLE_%s, %s},\n' % (
-            slot.name, ROLES[slot.role], "true" if slot.type == "flag" else "false")
-            for slot in slots]
+        out.append("/* %s */\nstatic const struct agx_isa_operand_info operand_%d[] = {\n" % (name, i))
+        out += [c_operand(slot, encodings, enums) for slot in slots]
+        out.append("};\nstatic const struct agx_isa_slot slot_%d[] = {\n" % i)
+        out += [c_slot(slot, "operand_%d[%d]" % (i, at), encodings, enums)
+                for at, slot in enumerate(slots)]
         out.append("};\n")
 
 

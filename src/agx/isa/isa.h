@@ -84,10 +84,19 @@ enum agx_isa_space {
    AGX_ISA_SPACE_TILE,
 };
 
+/* What text calls a number of an enumerated operand. */
+struct agx_isa_name {
+   uint16_t value;
+   const char *name;
+};
+
 struct agx_isa_operand_info {
    const char *name; /* "d", "a", "format" */
    uint8_t role;     /* enum agx_isa_role */
    bool is_flag;
+   bool is_optional; /* text may leave it out: absent, or zero */
+   uint8_t name_count;
+   const struct agx_isa_name *names; /* of an enumerated operand's numbers, those that have one */
 };
 
 struct agx_isa_info {

@@ -115,7 +115,7 @@ static const char *encode_plain(const struct agx_isa_slot *slot,
                                 const struct agx_isa_operand *operand, uint32_t *out_value)
 {
    unsigned width = agx_isa_field_width(&slot->field);
-   if (operand->kind == AGX_ISA_NONE && slot->optional)
+   if (operand->kind == AGX_ISA_NONE && slot->info->is_optional)
       return NULL;
    if (operand->kind != AGX_ISA_IMM)
       return "must be a number";

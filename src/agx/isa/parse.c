@@ -185,9 +185,9 @@ static const char *parse_name(const struct agx_isa_slot *slot, struct agx_isa_sp
                               struct agx_isa_operand *operand)
 {
    operand->kind = AGX_ISA_IMM;
-   for (unsigned i = 0; i < slot->name_count; i++) {
-      if (span_is(span, slot->names[i].name)) {
-         operand->value = slot->names[i].value;
+   for (unsigned i = 0; i < slot->info->name_count; i++) {
+      if (span_is(span, slot->info->names[i].name)) {
+         operand->value = slot->info->names[i].value;
          return NULL;
       }
    }
@@ -298,7 +298,7 @@ static agx_status fill_rest(const struct agx_isa_row *row, uint32_t seen,
       if (seen & 1u << i)
          continue;
       const struct agx_isa_slot *slot = &row->slot[i];
-      if (!slot->optional)
+      if (!slot->info->is_optional)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: operand %s is missing", row->info.name,
                          row->info.operand[i].name);
       bool has_zero = slot->type != AGX_ISA_TYPE_CASES;

@@ -71,9 +71,9 @@ static void add_registers(struct agx_isa_text *out, const struct agx_isa_operand
 
 static void add_number(struct agx_isa_text *out, const struct agx_isa_slot *slot, int64_t value)
 {
-   for (unsigned i = 0; i < slot->name_count; i++) {
-      if (slot->names[i].value == value) {
-         add(out, "%s", slot->names[i].name);
+   for (unsigned i = 0; i < slot->info->name_count; i++) {
+      if (slot->info->names[i].value == value) {
+         add(out, "%s", slot->info->names[i].name);
          return;
       }
    }
@@ -124,8 +124,8 @@ size_t agx_isa_operand_print(const struct agx_isa_slot *slot, const struct agx_i
 static bool is_omitted(const struct agx_isa_slot *slot, const struct agx_isa_operand *operand)
 {
    if (operand->kind == AGX_ISA_NONE)
-      return slot->optional;
-   return slot->optional && slot->type != AGX_ISA_TYPE_CASES && operand->value == 0;
+      return slot->info->is_optional;
+   return slot->info->is_optional && slot->type != AGX_ISA_TYPE_CASES && operand->value == 0;
 }
 
 /* The length that the encoder would choose; 0 when it can't encode at all. */

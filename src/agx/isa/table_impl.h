@@ -56,21 +56,15 @@ enum agx_isa_type {
    AGX_ISA_TYPE_FLAG,
 };
 
-struct agx_isa_name {
-   uint16_t value;
-   const char *name;
-};
-
 /* An operand's place in the instruction and how to read it. */
 struct agx_isa_slot {
    struct agx_isa_field field;
    uint8_t type; /* enum agx_isa_type */
-   uint8_t table_count, name_count;
+   uint8_t table_count;
    bool is_shared; /* some of its bits belong to another operand */
-   bool optional;  /* may be left out: absent, or zero */
    bool has_float; /* its numbers are minifloats */
    const struct agx_isa_case *table;
-   const struct agx_isa_name *names;
+   const struct agx_isa_operand_info *info;
 };
 
 struct agx_isa_row {

@@ -5,9 +5,9 @@
 #include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
-#define ADD   "r0l:32 = agx.iadd r0l:32, #1:32, #0:64, #0:64\n"
+#define ADD   "r0l:32 = agx.iadd r0l:32, #1:32\n"
 #define FRAME "agx.stack_adjust #0x1c:32\n"
-#define IF    "agx.if_icmp r0l:32, #9:32, #0:64, #0:64, #2:64\nif\n   " ADD "else\nend\n"
+#define IF    "agx.if_icmp r0l:32, #9:32, #0:64, cond=ugt\nif\n   " ADD "else\nend\n"
 
 static bool with_70_bytes(struct agxc_shader *shader)
 {

@@ -9,7 +9,9 @@
 #include "agx/compiler/schedule/schedule.h"
 #include "agx/compiler/analysis/liveness.h"
 
-#define LANE    "%0:32 = agx.mfsr #0x34:64\n%1:16 = agx.mfsr #0x34:64\n"
+#define LANE                                                                                       \
+   "%0:32 = agx.mfsr sr=thread_index_in_simdgroup\n%1:16 = agx.mfsr "                              \
+   "sr=thread_index_in_simdgroup\n"
 #define BARRIER "agx.barrier\n"
 #define ROWS    4
 #define STEPS   32
@@ -21,10 +23,11 @@ static const char *reads_then_sums(struct agx_arena *arena, unsigned rows, unsig
    const char *text = PASS_HEADER LANE BARRIER;
    unsigned id = 2;
    for (unsigned i = 0; i < rows * steps / 4 + steps; i++, id += 5)
-      text = agx_arena_printf(arena,
-                              "%s%%%u:32x4 = agx.lload %%1:16, #%u:16, #2:64, #15:64\n%%%u:32, "
-                              "%%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
-                              text, id, 4 * i, id + 1, id + 2, id + 3, id + 4, id);
+      text =
+         agx_arena_printf(arena,
+                          "%s%%%u:32x4 = agx.lload %%1:16, #%u:16, format=i32, mask=xyzw\n%%%u:32, "
+                          "%%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
+                          text, id, 4 * i, id + 1, id + 2, id + 3, id + 4, id);
    text = agx_arena_printf(arena, "%s" BARRIER, text);
    unsigned sums[4 * ROWS], b = 2 + 5 * rows * steps / 4;
    for (unsigned row = 0; row < rows; row++)
@@ -33,15 +36,15 @@ static const char *reads_then_sums(struct agx_arena *arena, unsigned rows, unsig
             unsigned a = 2 + 5 * (row * steps / 4 + k / 4) + 1 + k % 4,
                      *sum = &sums[4 * row + column];
             text = agx_arena_printf(arena,
-                                    k ? "%s%%%u:32 = agx.ffma %%%u:32, %%%u:32, %%%u:32, #0:64\n"
-                                      : "%s%%%u:32 = agx.fmul %%%u:32, %%%u:32, #0:64\n",
+                                    k ? "%s%%%u:32 = agx.ffma %%%u:32, %%%u:32, %%%u:32\n"
+                                      : "%s%%%u:32 = agx.fmul %%%u:32, %%%u:32\n",
                                     text, id, a, b + 5 * k + 1 + column, *sum);
             *sum = id++;
          }
    for (unsigned i = 0; i < 4 * rows; i++)
-      text = agx_arena_printf(
-         arena, "%sagx.store %%%u:32, u0l:64, %%0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n", text,
-         sums[i]);
+      text = agx_arena_printf(arena,
+                              "%sagx.store %%%u:32, u0l:64, %%0:32, format=i32, mask=x, group=a\n",
+                              text, sums[i]);
    return text;
 }
 

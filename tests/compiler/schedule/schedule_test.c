@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define STORE(data, base, index)                                                                   \
-   "agx.store " data ":32, " base ":64, " index ":32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
-#define LANE "%0:32 = agx.mfsr #0x34:64\n"
+   "agx.store " data ":32, " base ":64, " index ":32, format=i32, mask=x, group=a\n"
+#define LANE "%0:32 = agx.mfsr sr=thread_index_in_simdgroup\n"
 
 /* Twelve loads of four words, and after each of them sums that live at once. */
 static const char *loads_and_sums(struct agx_arena *arena)
@@ -18,16 +18,15 @@ static const char *loads_and_sums(struct agx_arena *arena)
    unsigned id = 1, all = 0;
    for (unsigned i = 0; i < 12; i++, id += 17) {
       unsigned v = id, e = id + 1, sum = id + 5;
-      text =
-         agx_arena_printf(arena,
-                          "%s%%%u:32x4 = agx.load u%ul:64, %%0:32, #0:64, #2:64, #15:64, "
-                          "#0:64, #0:64\n%%%u:32, %%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
-                          text, v, 4 * i, e, e + 1, e + 2, e + 3, v);
+      text = agx_arena_printf(arena,
+                              "%s%%%u:32x4 = agx.load u%ul:64, %%0:32, format=i32, mask=xyzw, "
+                              "group=a\n%%%u:32, %%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
+                              text, v, 4 * i, e, e + 1, e + 2, e + 3, v);
       for (unsigned j = 0; j < 12; j++) {
          unsigned a = j < 6 ? e + j % 4 : sum + j - 6;
          unsigned b = j < 6 ? e + (j + 1 + j / 4) % 4 : all;
-         text = agx_arena_printf(arena, "%s%%%u:32 = agx.iadd %%%u:32, %%%u:32, #0:64, #0:64\n",
-                                 text, sum + j, a, b);
+         text =
+            agx_arena_printf(arena, "%s%%%u:32 = agx.iadd %%%u:32, %%%u:32\n", text, sum + j, a, b);
          all = j < 6 ? all : sum + j;
       }
    }

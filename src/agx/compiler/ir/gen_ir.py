@@ -206,7 +206,7 @@ def write_words(path, names, spellings, enums):
         flags, _, words = (spellings[name] or "").rpartition(":")
         if flags == "isa" and words not in used:
             used.add(words)
-            out.append("static const struct agxc_word %s_words[] = {\n" % words)
+            out.append("static const struct agx_isa_name %s_words[] = {\n" % words)
             out += ['   {%d, "%s"},\n' % (value, word) for word, value in
                     enums[words].values.items()]
             out.append("};\n")

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -168,16 +167,15 @@ static uint64_t take_value_word(struct parser *p, const struct agxc_imm_words *w
 {
    size_t length = strspn(p->at, "abcdefghijklmnopqrstuvwxyz_0123456789");
    for (size_t i = 0; i < words->count; i++)
-      if (same_name(words->words[i].word, p->at, length)) {
+      if (same_name(words->words[i].name, p->at, length)) {
          p->at += length;
          return words->words[i].value;
       }
    return (uint64_t)take_number(p);
 }
 
-static struct agxc_ref take_imm(struct parser *p, unsigned op, unsigned i)
+static struct agxc_ref take_imm(struct parser *p, const struct agxc_imm_words *words)
 {
-   const struct agxc_imm_words *words = agxc_imm_words((enum agxc_op)op, i);
    if (take(p, words->name) && !take(p, "="))
       PARSE_FAIL(p, "= is missing behind %s", words->name);
    uint64_t value = take_value_word(p, words);
@@ -186,20 +184,36 @@ static struct agxc_ref take_imm(struct parser *p, unsigned op, unsigned i)
    return agxc_imm(value, 64);
 }
 
+/* Whether text leaves operand i out: a modifier that is 0, and another one's name, or nothing,
+ * stands there. */
+static bool is_left_out(struct parser *p, unsigned op, const char *name, unsigned i)
+{
+   if (op < AGXC_OP_ISA || !name)
+      return false;
+   size_t length = strlen(name);
+   bool is_there = strncmp(p->at, name, length) == 0 && p->at[length] == '=';
+   return !is_there && agx_isa_info((enum agx_isa_op)(op - AGXC_OP_ISA))->operand[i].is_optional;
+}
+
 /* Operands of op behind the first, which are destinations: refs has `dests` of them. */
 static unsigned take_operands(struct parser *p, unsigned op, struct agxc_ref *refs, unsigned dests)
 {
-   const struct agxc_op_info *info = op < AGXC_OP_ISA ? agxc_op_info((enum agxc_op)op) : NULL;
-   unsigned count = dests, imms = info && info->srcs >= 0 ? dests + (unsigned)info->srcs : UINT_MAX;
-   do {
+   unsigned count = dests;
+   bool goes_on = *p->at && *p->at != '\n';
+   for (;;) {
       skip_blanks(p);
       if (count == MAX_OPERANDS)
          PARSE_FAIL(p, "more than %u operands", MAX_OPERANDS);
-      bool is_imm = count >= imms && count < imms + (unsigned)info->imms;
-      refs[count] = is_imm ? take_imm(p, op, count - imms) : take_ref(p);
-      count++;
-   } while (take(p, ","));
-   skip_blanks(p);
+      struct agxc_imm_words words = agxc_imm_words(op, dests, count);
+      if (is_left_out(p, op, words.name, count)) {
+         refs[count++] = agxc_imm(0, 64);
+         continue;
+      }
+      if (!goes_on)
+         break;
+      refs[count++] = words.name ? take_imm(p, &words) : take_ref(p);
+      goes_on = take(p, ",");
+   }
    return count;
 }
 
@@ -280,7 +294,7 @@ static void parse_instr(struct parser *p)
    unsigned op = take_op(p);
    unsigned flags = take_flags(p);
    skip_blanks(p);
-   operands = *p->at && *p->at != '\n' ? take_operands(p, op, refs, dests) : dests;
+   operands = take_operands(p, op, refs, dests);
    struct agxc_instr *instr = make_instr(p, op, dests, operands);
    instr->flags = (uint8_t)flags;
    for (unsigned i = 0; i < operands; i++)

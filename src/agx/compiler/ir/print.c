@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The IR as text. One instruction a line, `%id:bits[xcount]` for values, control flow by
- * indentation and the words if, else, loop, continuing, end. agxc_parse takes it back.
+ * indentation and the words if, else, loop, continuing, end. Immediates of generic operations and
+ * modifiers of machine instructions are NAME=VALUE, with a word for the value where ir_op.def or
+ * isa.def has one: `agx.if_icmp %1:32, #9:32, #0:64, cond=ult`. agxc_parse takes it back.
  */
 #include "agx/compiler/ir/words.h"
 
@@ -81,18 +83,25 @@ static void print_ref(struct printer *p, const struct agxc_ref *ref)
       add(p, ".u");
 }
 
-/* An immediate: NAME=VALUE, without the name where the operation says it (sysval, barrier). */
-static void print_imm(struct printer *p, const struct agxc_instr *instr, unsigned i, uint64_t value)
+static const char *name_of(const struct agxc_instr *instr)
 {
-   const struct agxc_imm_words *words = agxc_imm_words((enum agxc_op)instr->op, i);
-   if (strcmp(words->name, agxc_op_info(instr->op)->name) != 0)
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
+                                 : agxc_op_info(instr->op)->name;
+}
+
+/* An immediate or a modifier: NAME=VALUE, without the name where the operation says it (sysval,
+ * barrier). */
+static void print_imm(struct printer *p, const struct agxc_instr *instr,
+                      const struct agxc_imm_words *words, uint64_t value)
+{
+   if (strcmp(words->name, name_of(instr)) != 0)
       add(p, "%s=", words->name);
    const char *between = "";
    for (size_t w = 0; w < words->count; w++) {
-      const struct agxc_word *word = &words->words[w];
+      const struct agx_isa_name *word = &words->words[w];
       if (words->are_flags ? (value & word->value) != word->value : value != word->value)
          continue;
-      add(p, "%s%s", between, word->word);
+      add(p, "%s%s", between, word->name);
       if (!words->are_flags)
          return;
       between = "|";
@@ -100,6 +109,15 @@ static void print_imm(struct printer *p, const struct agxc_instr *instr, unsigne
    }
    if (value || !*between)
       add(p, value < 10 ? "%s%" PRIu64 : "%s0x%" PRIx64, between, value);
+}
+
+/* Text leaves out modifiers that are 0 where isa.def says so. */
+static bool is_left_out(const struct agxc_instr *instr, unsigned i)
+{
+   if (!agxc_is_machine(instr) || instr->operand[i].imm)
+      return false;
+   const struct agx_isa_operand_info *info = &agx_isa_info(agxc_opcode(instr))->operand[i];
+   return info->role == AGX_ISA_ROLE_MOD && info->is_optional;
 }
 
 static void print_instr(struct printer *p, const struct agxc_instr *instr)
@@ -110,20 +128,21 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
       print_ref(p, &instr->operand[i]);
    }
    add(p, instr->dest_count ? " = " : "");
-   if (agxc_is_machine(instr))
-      add(p, "agx.%s", agx_isa_info(agxc_opcode(instr))->name);
-   else
-      add(p, "%s", agxc_op_info(instr->op)->name);
+   add(p, "%s%s", agxc_is_machine(instr) ? "agx." : "", name_of(instr));
    for (unsigned i = 0; i < AGX_COUNT(agxc_instr_flag_words); i++)
       if (instr->flags >> i & 1)
          add(p, ".%s", agxc_instr_flag_words[i]);
-   unsigned imms = instr->dest_count + instr->src_count;
+   const char *between = " ";
    for (unsigned i = instr->dest_count; i < instr->operand_count; i++) {
-      add(p, i == instr->dest_count ? " " : ", ");
-      if (i < imms || agxc_is_machine(instr))
-         print_ref(p, &instr->operand[i]);
+      if (is_left_out(instr, i))
+         continue;
+      add(p, "%s", between);
+      between = ", ";
+      struct agxc_imm_words words = agxc_imm_words(instr->op, instr->dest_count, i);
+      if (words.name)
+         print_imm(p, instr, &words, (uint64_t)instr->operand[i].imm);
       else
-         print_imm(p, instr, i - imms, (uint64_t)instr->operand[i].imm);
+         print_ref(p, &instr->operand[i]);
    }
    add(p, "\n");
 }

@@ -11,27 +11,27 @@
 
 const char *const agxc_instr_flag_words[] = {"precise", "volatile", "wraps", "unchecked"};
 
-static const struct agxc_word access_words[] = {
+static const struct agx_isa_name access_words[] = {
    {AGXC_ACCESS_COHERENT, "coherent"},     {AGXC_ACCESS_CONST, "const"},
    {AGXC_ACCESS_RESTRICT, "restrict"},     {AGXC_ACCESS_PAIRS, "pairs"},
    {AGXC_ACCESS_UNCHECKED, "unchecked"},   {3 << AGXC_ACCESS_SKIP_SHIFT, "skip3"},
    {2 << AGXC_ACCESS_SKIP_SHIFT, "skip2"}, {1 << AGXC_ACCESS_SKIP_SHIFT, "skip1"},
 };
 
-static const struct agxc_word limit_words[] = {
+static const struct agx_isa_name limit_words[] = {
    {AGX_UNIFORM_BUFFER_COUNT, "count"},
    {AGX_UNIFORM_BUFFER_LAST, "last"},
    {AGX_UNIFORM_BUFFER_SINK, "sink"},
    {AGX_UNIFORM_BUFFER_GUARD, "guard"},
 };
 
-static const struct agxc_word part_words[] = {
+static const struct agx_isa_name part_words[] = {
    {AGX_HEAP_TEXTURES, "textures"},
    {AGX_HEAP_IMAGES, "images"},
    {AGX_HEAP_NUMBERS, "numbers"},
 };
 
-static const struct agxc_word sysval_words[] = {
+static const struct agx_isa_name sysval_words[] = {
    {AGXC_SYSVAL_WORKGROUP_ID + 0, "workgroup_id_x"},
    {AGXC_SYSVAL_WORKGROUP_ID + 1, "workgroup_id_y"},
    {AGXC_SYSVAL_WORKGROUP_ID + 2, "workgroup_id_z"},
@@ -59,18 +59,18 @@ static const struct agxc_word sysval_words[] = {
 };
 static_assert(AGX_COUNT(sysval_words) == AGXC_SYSVAL_COUNT, "a system value without a word");
 
-static const struct agxc_word barrier_words[] = {
+static const struct agx_isa_name barrier_words[] = {
    {AGXC_BARRIER_EXECUTION, "execution"}, {AGXC_BARRIER_SHARED, "shared"},
    {AGXC_BARRIER_DEVICE, "device"},       {AGXC_BARRIER_DEVICE_WIDE, "device_wide"},
    {AGXC_BARRIER_IMAGE, "image"},
 };
 
-static const struct agxc_word shuffle_words[] = {
+static const struct agx_isa_name shuffle_words[] = {
    {AGXC_SHUFFLE_INDEX, "index"}, {AGXC_SHUFFLE_XOR, "xor"},       {AGXC_SHUFFLE_UP, "up"},
    {AGXC_SHUFFLE_DOWN, "down"},   {AGXC_SHUFFLE_ROTATE, "rotate"}, {AGXC_SHUFFLE_QUAD, "quad"},
 };
 
-static const struct agxc_word with_words[] = {
+static const struct agx_isa_name with_words[] = {
    {AGX_ISA_SUBOP_AND, "and"},   {AGX_ISA_SUBOP_FADD, "fadd"}, {AGX_ISA_SUBOP_OR, "or"},
    {AGX_ISA_SUBOP_FMUL, "fmul"}, {AGX_ISA_SUBOP_XOR, "xor"},   {AGX_ISA_SUBOP_FMIN, "fmin"},
    {AGX_ISA_SUBOP_FMAX, "fmax"}, {AGX_ISA_SUBOP_IADD, "iadd"}, {AGX_ISA_SUBOP_SMIN, "smin"},
@@ -80,10 +80,24 @@ static const struct agxc_word with_words[] = {
 
 #include "agx/compiler/ir/words.inc"
 
-const struct agxc_imm_words *agxc_imm_words(enum agxc_op op, unsigned i)
+static struct agxc_imm_words machine_words(enum agx_isa_op opcode, unsigned i)
 {
-   unsigned name = 0;
-   while (agxc_imm_places[op][name] != i + 1)
-      name++;
-   return &imm_words[name];
+   const struct agx_isa_info *info = agx_isa_info(opcode);
+   if (i >= info->operand_count || info->operand[i].role != AGX_ISA_ROLE_MOD)
+      return (struct agxc_imm_words){0};
+   return (struct agxc_imm_words){.name = info->operand[i].name,
+                                  .words = info->operand[i].names,
+                                  .count = info->operand[i].name_count};
+}
+
+struct agxc_imm_words agxc_imm_words(unsigned op, unsigned dests, unsigned i)
+{
+   if (op >= AGXC_OP_ISA)
+      return machine_words((enum agx_isa_op)(op - AGXC_OP_ISA), i);
+   const struct agxc_op_info *info = agxc_op_info((enum agxc_op)op);
+   for (unsigned name = 0; info->srcs >= 0 && name < AGX_COUNT(imm_words); name++)
+      if (agxc_imm_places[op][name] &&
+          dests + (unsigned)info->srcs + agxc_imm_places[op][name] == i + 1)
+         return imm_words[name];
+   return (struct agxc_imm_words){0};
 }

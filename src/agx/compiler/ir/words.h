@@ -6,20 +6,16 @@
 
 #include "agx/compiler/ir/ir.h"
 
-struct agxc_word {
-   uint64_t value;
-   const char *word;
-};
-
 struct agxc_imm_words {
    const char *name; /* of the immediate */
    bool are_flags;   /* a value is several words, joined by | */
-   const struct agxc_word *words;
+   const struct agx_isa_name *words;
    size_t count;
 };
 
-/* Of immediate i of a generic operation. */
-const struct agxc_imm_words *agxc_imm_words(enum agxc_op op, unsigned i);
+/* Of operand i of an operation (struct agxc_instr), an immediate of a generic one or a modifier of
+ * a machine instruction; without a name for every other operand. */
+struct agxc_imm_words agxc_imm_words(unsigned op, unsigned dests, unsigned i);
 
 /* By bit of enum agxc_instr_flags. */
 extern const char *const agxc_instr_flag_words[4];
