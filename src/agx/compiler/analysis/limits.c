@@ -18,7 +18,7 @@ uint32_t agxc_reserved_halves(const struct agxc_shader *shader)
 
 uint32_t agxc_most_halves(const struct agxc_shader *shader)
 {
-   uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
+   uint32_t threads = agxc_threads_of(shader);
    uint32_t most = AGX_GPR_HALVES;
    if (shader->options->most_halves)
       most = AGX_MIN(most, shader->options->most_halves);

@@ -85,8 +85,8 @@ bool agxc_loop_shape_find(struct agxc_loop_shape *u, struct agxc_shader *shader,
    if (u->size > MAX_SIZE)
       return false;
    uint32_t phis = 0;
-   agxc_foreach_instr (instr, u->header)
-      phis += instr->op == AGXC_OP_PHI;
+   agxc_foreach_phi (phi, u->header)
+      phis++;
    if (u->header->pred_count != 2 || phis > AGXC_LOOP_MAX_PHIS)
       return false;
    return u->breaks == 1 && u->continues == 0 && falls_through(&u->loop->body) &&
@@ -149,14 +149,12 @@ void agxc_iteration_begin(const struct agxc_loop_shape *u, struct agxc_clone *cl
 {
    struct agxc_ref next[AGXC_LOOP_MAX_PHIS];
    uint32_t count = 0;
-   agxc_foreach_instr (phi, u->header)
-      if (phi->op == AGXC_OP_PHI)
-         next[count++] =
-            agxc_clone_ref(clone, comes_around ? *agxc_phi_back(phi) : *agxc_phi_entry(phi));
+   agxc_foreach_phi (phi, u->header)
+      next[count++] =
+         agxc_clone_ref(clone, comes_around ? *agxc_phi_back(phi) : *agxc_phi_entry(phi));
    count = 0;
-   agxc_foreach_instr (phi, u->header)
-      if (phi->op == AGXC_OP_PHI)
-         agxc_clone_set(clone, agxc_dest(phi)->value, next[count++]);
+   agxc_foreach_phi (phi, u->header)
+      agxc_clone_set(clone, agxc_dest(phi)->value, next[count++]);
 }
 
 void agxc_iteration_copy(const struct agxc_loop_shape *u, struct agxc_clone *clone, bool leaves)

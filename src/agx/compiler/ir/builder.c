@@ -123,6 +123,7 @@ struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
    agxc_node_insert_before(&behind->node, &branch->node);
    agxc_block_append(b->shader, &branch->then_list, &branch->node);
    agxc_block_append(b->shader, &branch->else_list, &branch->node);
+   behind->index = b->block->index;
    while (b->before) {
       struct agxc_instr *moved = b->before;
       b->before = agxc_next_instr(moved);

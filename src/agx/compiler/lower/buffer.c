@@ -26,49 +26,38 @@ static struct agxc_ref slot(struct agxc_shader *shader, enum agx_uniform_kind ki
    return agxc_uniform_slot(shader, kind, index, 0, 32);
 }
 
-static struct agxc_ref address_of(struct agxc_shader *shader, const struct agxc_instr *instr)
+static struct agxc_ref address_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
    return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, agxc_imm_binding(instr), 0, 64);
 }
 
 /* ---- accesses --------------------------------------------------------- */
 
-static void lower_load(struct agxc_builder *b, struct agxc_instr *instr)
-{
-   struct agxc_instr *load = agxc_instr_new(b->shader, AGXC_OP_LOAD_GLOBAL);
-   agxc_define(load, *agxc_dest(instr));
-   *agxc_src_address(load) = address_of(b->shader, instr);
-   *agxc_src_offset(load) = *agxc_src_offset(instr);
-   agxc_set_imm_access(load, agxc_imm_access(instr));
-   agxc_insert(b, load);
-}
-
-static void lower_store(struct agxc_builder *b, struct agxc_instr *instr)
-{
-   agxc_build_store_global(b, address_of(b->shader, instr), *agxc_src_offset(instr),
-                           *agxc_src_data(instr), agxc_imm_access(instr));
-}
-
-static void lower_atomic(struct agxc_builder *b, struct agxc_instr *instr)
-{
-   struct agxc_instr *atomic = agxc_instr_new(b->shader, AGXC_OP_ATOMIC_GLOBAL);
-   agxc_define(atomic, *agxc_dest(instr));
-   *agxc_src_address(atomic) = address_of(b->shader, instr);
-   *agxc_src_offset(atomic) = *agxc_src_offset(instr);
-   *agxc_src_data(atomic) = *agxc_src_data(instr);
-   *agxc_src_compare(atomic) = *agxc_src_compare(instr);
-   agxc_set_imm_atomic(atomic, agxc_imm_atomic(instr));
-   agxc_insert(b, atomic);
-}
-
 static const struct {
-   uint16_t op;
-   void (*lower)(struct agxc_builder *b, struct agxc_instr *instr);
+   uint16_t op, by_address;
 } accesses[] = {
-   {AGXC_OP_LOAD_BUFFER, lower_load},
-   {AGXC_OP_STORE_BUFFER, lower_store},
-   {AGXC_OP_ATOMIC_BUFFER, lower_atomic},
+   {AGXC_OP_LOAD_BUFFER, AGXC_OP_LOAD_GLOBAL},
+   {AGXC_OP_STORE_BUFFER, AGXC_OP_STORE_GLOBAL},
+   {AGXC_OP_ATOMIC_BUFFER, AGXC_OP_ATOMIC_GLOBAL},
 };
+
+/* The operands that both have, and the binding's address. */
+static void lower_access(struct agxc_shader *shader, struct agxc_instr *instr, enum agxc_op op)
+{
+   struct agxc_builder b = agxc_before(shader, instr);
+   struct agxc_instr *access = agxc_instr_new(shader, op);
+   for (unsigned i = 0; i < AGXC_SRC_NAMES; i++)
+      if (agxc_has_src(instr, i))
+         *agxc_src_by_name(access, i) = *agxc_src_by_name(instr, i);
+   for (unsigned i = 0; i < AGXC_IMM_NAMES; i++)
+      if (agxc_has_imm(access, i))
+         *agxc_imm_by_name(access, i) = *agxc_imm_by_name(instr, i);
+   *agxc_src_address(access) = address_of(shader, instr);
+   if (instr->dest_count)
+      agxc_define(access, *agxc_dest(instr));
+   agxc_insert(&b, access);
+   agxc_instr_remove(instr);
+}
 
 /* ---- values that are uniforms ----------------------------------------- */
 
@@ -115,11 +104,6 @@ static struct agxc_ref limit_of(struct agxc_shader *shader, struct agxc_instr *i
                             agx_program_access_pack(access), agxc_dest(instr)->bits);
 }
 
-static struct agxc_ref base_of(struct agxc_shader *shader, struct agxc_instr *instr)
-{
-   return address_of(shader, instr);
-}
-
 static struct agxc_ref image_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
    return agxc_uniform_slot(shader, AGX_UNIFORM_IMAGE, agxc_imm_binding(instr),
@@ -135,12 +119,11 @@ static struct agxc_ref heap_of(struct agxc_shader *shader, struct agxc_instr *in
 /* Positions that the local size settles. */
 static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
 {
-   const uint32_t *size = shader->local_size;
    if (shader->has_dynamic_local_size)
       return false;
    if (sysval >= AGXC_SYSVAL_LOCAL_ID && sysval < AGXC_SYSVAL_LOCAL_ID + 3)
-      return size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;
-   uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+      return shader->local_size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;
+   uint32_t threads = agxc_threads_of(shader);
    return (sysval == AGXC_SYSVAL_SUBGROUP_ID && threads <= 32) ||
           (sysval == AGXC_SYSVAL_LOCAL_INDEX && threads == 1);
 }
@@ -173,7 +156,7 @@ static const struct {
    struct agxc_ref (*find)(struct agxc_shader *shader, struct agxc_instr *instr);
 } values[] = {
    {AGXC_OP_BUFFER_SIZE, size_of},   {AGXC_OP_BUFFER_SINK, sink_of},
-   {AGXC_OP_BUFFER_LIMIT, limit_of}, {AGXC_OP_BUFFER_ADDRESS, base_of},
+   {AGXC_OP_BUFFER_LIMIT, limit_of}, {AGXC_OP_BUFFER_ADDRESS, address_of},
    {AGXC_OP_IMAGE_INFO, image_of},   {AGXC_OP_HEAP_ADDRESS, heap_of},
    {AGXC_OP_LOAD_PUSH, push_of},     {AGXC_OP_SYSVAL, sysval_of},
 };
@@ -182,11 +165,9 @@ static const struct {
 
 static void lower_instr(struct lowering *l, struct agxc_instr *instr)
 {
-   struct agxc_builder b = agxc_before(l->shader, instr);
    for (size_t i = 0; i < AGX_COUNT(accesses); i++)
       if (accesses[i].op == instr->op) {
-         accesses[i].lower(&b, instr);
-         agxc_instr_remove(instr);
+         lower_access(l->shader, instr, (enum agxc_op)accesses[i].by_address);
          return;
       }
    for (size_t i = 0; i < AGX_COUNT(values); i++) {

@@ -238,16 +238,10 @@ static bool overlaps(const struct variable *var)
    return false;
 }
 
-static uint32_t threads_of(const struct agxc_shader *shader)
-{
-   const uint32_t *size = shader->local_size;
-   return AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
-}
-
 /* The variable of all threads, next to what the workgroup memory holds already. */
 static bool fits_workgroup(const struct agxc_shader *shader, const struct variable *var)
 {
-   uint64_t threads = threads_of(shader);
+   uint64_t threads = agxc_threads_of(shader);
    uint64_t bytes = agx_align_up(shader->shared_B, 4) + agx_align_up(var->bytes, 4) * threads;
    return !var->is_odd && !shader->has_dynamic_local_size && bytes <= AGX_MAX_SHARED_BYTES &&
           CORE_SHARED_B / bytes * threads >= MIN_RESIDENT;
@@ -265,7 +259,7 @@ static void choose_place(struct lowering *l, struct variable *var)
       var->in_workgroup = true;
       var->memory_at = (uint32_t)agx_align_up(l->shader->shared_B, 4);
       l->shader->shared_B =
-         var->memory_at + (uint32_t)agx_align_up(var->bytes, 4) * threads_of(l->shader);
+         var->memory_at + (uint32_t)agx_align_up(var->bytes, 4) * agxc_threads_of(l->shader);
       return;
    }
    if (var->in_memory) {
@@ -326,10 +320,9 @@ static void load_slots(struct lowering *l, struct agxc_instr *instr, struct acce
 static void store_slots(struct lowering *l, struct agxc_instr *instr, struct access *access)
 {
    struct agxc_builder b = agxc_before(l->shader, instr);
-   struct agxc_ref elements[4] = {*access->data};
+   struct agxc_ref elements[4];
    uint32_t count = AGX_MAX(access->data->count, 1);
-   if (count > 1)
-      agxc_split(&b, *access->data, elements);
+   agxc_split(&b, *access->data, elements);
    if (access->is_dynamic && access->choices)
       find_index(access);
    for (uint32_t i = 0; i < access->choices; i++) {
@@ -408,7 +401,7 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
    struct agxc_ref own = first_word(l, access->var);
    struct agxc_builder b = agxc_before(l->shader, instr);
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
-   uint32_t threads = threads_of(l->shader), count = AGX_MAX(access->data->count, 1);
+   uint32_t threads = agxc_threads_of(l->shader), count = AGX_MAX(access->data->count, 1);
    struct agxc_ref offset = inside(l, &b, access), elements[4] = {*access->data};
    struct agxc_ref first = agxc_build_imul(&b, offset, agxc_u32(threads));
    first = agxc_build_iadd(&b, first, own);

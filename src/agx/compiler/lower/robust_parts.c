@@ -19,30 +19,21 @@ static void access_part(struct agxc_robust *r, const struct agxc_robust_access *
    uint32_t count = agxc_robust_part_elements(a);
    uint32_t access = a->memory.access | skip << AGXC_ACCESS_SKIP_SHIFT;
    if (a->writes) {
-      struct agxc_ref data =
-         count == 1 ? elements[first] : agxc_collect(&r->at, count, elements + first);
+      struct agxc_ref data = agxc_collect(&r->at, count, elements + first);
       agxc_build_store_global(&r->at, base, offset, data, access);
       return;
    }
    struct agxc_ref part =
       agxc_build_load_global(&r->at, a->memory.bits, count, base, offset, access);
-   if (count == 1)
-      elements[first] = part;
-   else
-      agxc_split(&r->at, part, elements + first);
+   agxc_split(&r->at, part, elements + first);
 }
 
 /* What a store writes; nothing for a load. */
 static void take_data(struct agxc_robust *r, const struct agxc_robust_access *a,
                       struct agxc_ref *elements)
 {
-   if (!a->writes)
-      return;
-   struct agxc_ref data = *agxc_src_data(a->instr);
-   if (data.count == 1)
-      elements[0] = data;
-   else
-      agxc_split(&r->at, data, elements);
+   if (a->writes)
+      agxc_split(&r->at, *agxc_src_data(a->instr), elements);
 }
 
 void agxc_robust_guard_parts(struct agxc_robust *r, struct agxc_robust_access *a)
@@ -57,35 +48,6 @@ void agxc_robust_guard_parts(struct agxc_robust *r, struct agxc_robust_access *a
    if (!a->writes)
       agxc_redefine(&r->at, *agxc_dest(a->instr), elements);
    agxc_instr_remove(a->instr);
-}
-
-/* A new block behind the access with all that follows it, and an if in between, whose condition
- * ends the old block. Returns the if. */
-static struct agxc_if *split_block(struct agxc_robust *r, struct agxc_instr *at,
-                                   struct agxc_ref condition)
-{
-   struct agxc_shader *shader = r->shader;
-   struct agxc_block *block = at->block, *behind = agxc_block_new(shader);
-   struct agxc_if *branch = agxc_if_new(shader);
-   struct agxc_node *nodes[] = {&branch->node, &behind->node};
-   for (struct agx_link *link = at->link.next, *next; link != &block->instrs; link = next) {
-      struct agxc_instr *instr = agx_container_of(link, struct agxc_instr, link);
-      next = link->next;
-      agx_list_remove(link);
-      agx_list_append(&behind->instrs, link);
-      instr->block = behind;
-   }
-   struct agx_link *before = block->node.link.next;
-   for (unsigned i = 0; i < AGX_COUNT(nodes); i++) {
-      agx_list_insert_before(before, &nodes[i]->link);
-      nodes[i]->parent = block->node.parent;
-      nodes[i]->list = block->node.list;
-   }
-   agxc_node_append(&branch->then_list, &branch->node, &agxc_block_new(shader)->node);
-   agxc_node_append(&branch->else_list, &branch->node, &agxc_block_new(shader)->node);
-   struct agxc_builder b = agxc_at_end(shader, block);
-   agxc_build_branch(&b, condition);
-   return branch;
 }
 
 /* Elements from..to - 1, each where it belongs. */
@@ -194,8 +156,10 @@ static void add_if(struct agxc_robust *r, struct agxc_robust_access *a)
    /* Where one index is in question, the last element is outside. */
    uint32_t to = agxc_robust_has_one_index(a) ? count - step : count;
    take_data(r, a, parts);
-   struct agxc_if *branch = split_block(r, a->instr, agxc_robust_is_partial(r, a));
-   struct agxc_block *behind = agxc_block_after(&branch->node);
+   struct agxc_ref is_partial = agxc_robust_is_partial(r, a);
+   struct agxc_builder end = {shader, a->instr->block, agxc_next_instr(a->instr)};
+   struct agxc_block *behind;
+   struct agxc_if *branch = agxc_build_if(&end, is_partial, &behind);
    r->at = agxc_at_end(shader, agxc_first_block(&branch->then_list));
    access_parts(r, a, 0, to, parts);
    if (a->writes)

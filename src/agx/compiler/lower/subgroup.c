@@ -69,7 +69,7 @@ static struct agxc_ref shuffle_by_quads(struct agxc_subgroup *l, struct agxc_ref
 static void take_slot(struct agxc_subgroup *l)
 {
    struct agxc_shader *shader = l->shader;
-   uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
+   uint32_t threads = agxc_threads_of(shader);
    if (shader->has_dynamic_local_size)
       threads = AGX_MAX_WORKGROUP_THREADS;
    l->slot_B = (uint32_t)agx_align_up(shader->shared_B, 4);
@@ -260,7 +260,7 @@ static bool has_work(const struct agxc_shader *shader)
 bool agxc_lower_subgroup(struct agxc_shader *shader)
 {
    struct agxc_subgroup l = {.shader = shader, .slot_B = AGXC_NO_SLOT};
-   uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
+   uint32_t threads = agxc_threads_of(shader);
    bool progress = false;
    agxc_index(shader);
    if (!has_work(shader))

@@ -337,23 +337,12 @@ struct agxc_ref agxc_algebra_build(struct agxc_algebra *algebra, enum agxc_op op
    return instr->op == AGXC_OP_MOV ? *agxc_src_a(instr) : result;
 }
 
-static void count_uses(struct agxc_algebra *algebra)
-{
-   struct agxc_shader *shader = algebra->shader;
-   algebra->use_count = shader->value_count;
-   algebra->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count);
-   agxc_foreach_instr_of (instr, shader)
-      agxc_foreach_src (src, instr)
-         if (src->kind == AGXC_VALUE)
-            algebra->uses[src->value->id]++;
-}
-
 bool agxc_opt_algebraic(struct agxc_shader *shader)
 {
-   struct agxc_algebra algebra = {.shader = shader};
+   struct agxc_algebra algebra = {.shader = shader, .use_count = shader->value_count};
    bool progress = false;
    agxc_index(shader);
-   count_uses(&algebra);
+   algebra.uses = agxc_count_uses(shader);
    agxc_foreach_instr_of_safe (instr, shader)
       progress |= visit(&algebra, instr);
    return progress;

@@ -28,36 +28,24 @@ struct dots {
    uint32_t count;
 };
 
-static void count_uses(struct dots *d)
-{
-   agxc_foreach_instr_of (instr, d->shader)
-      agxc_foreach_src (src, instr)
-         if (src->kind == AGXC_VALUE)
-            d->uses[src->value->id]++;
-}
-
-static struct agxc_instr *def_of(const struct agxc_ref *ref, enum agxc_op op)
-{
-   return ref->kind == AGXC_VALUE && ref->value->def->op == op ? ref->value->def : NULL;
-}
-
 static struct agxc_instr *sole_def(const struct dots *d, const struct agxc_ref *ref,
                                    enum agxc_op op)
 {
-   struct agxc_instr *def = def_of(ref, op);
+   struct agxc_instr *def = agxc_def_as(*ref, op);
    return def && d->uses[ref->value->id] == 1 ? def : NULL;
 }
 
 /* The byte that a word extends, if it is an element of a loaded vector. */
 static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
 {
-   const struct agxc_instr *sext = def_of(ref, AGXC_OP_SEXT);
+   const struct agxc_instr *sext = agxc_def_as(*ref, AGXC_OP_SEXT);
    const struct agxc_ref *byte = sext ? agxc_src_a(sext) : NULL;
-   const struct agxc_instr *split = byte && byte->bits == 8 ? def_of(byte, AGXC_OP_SPLIT) : NULL;
+   const struct agxc_instr *split =
+      byte && byte->bits == 8 ? agxc_def_as(*byte, AGXC_OP_SPLIT) : NULL;
    const struct agxc_ref *vector = split ? agxc_src_vector(split) : NULL;
-   bool is_loaded =
-      vector && (def_of(vector, AGXC_OP_LOAD_GLOBAL) || def_of(vector, AGXC_OP_LOAD_BUFFER) ||
-                 def_of(vector, AGXC_OP_LOAD_SHARED));
+   bool is_loaded = vector && (agxc_def_as(*vector, AGXC_OP_LOAD_GLOBAL) ||
+                               agxc_def_as(*vector, AGXC_OP_LOAD_BUFFER) ||
+                               agxc_def_as(*vector, AGXC_OP_LOAD_SHARED));
    return is_loaded ? byte : NULL;
 }
 
@@ -198,16 +186,12 @@ bool agxc_opt_byte_dot(struct agxc_shader *shader)
    bool progress = false;
    struct dots d = {
       .shader = shader,
-      .uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull),
-      .is_inside = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word,
-                                   agx_bitset_words(shader->value_count + 1ull)),
+      .is_inside = agxc_bitset_new(shader, shader->value_count + 1ull),
    };
    agxc_index(shader);
-   count_uses(&d);
+   d.uses = agxc_count_uses(shader);
    agxc_foreach_block (block, shader)
-      for (struct agx_link *at = block->instrs.prev, *next; at != &block->instrs; at = next) {
-         struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
-         next = at->prev;
+      agxc_foreach_instr_rev (instr, block) {
          if (instr->op == AGXC_OP_IADD && agxc_dest(instr)->bits == 32 &&
              !agx_bitset_test(d.is_inside, agxc_dest(instr)->value->id))
             progress |= visit_sum(&d, instr);

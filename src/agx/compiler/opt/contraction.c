@@ -38,8 +38,8 @@ static struct uses *count_uses(struct agxc_shader *shader)
 /* The product that ref is, when sums alone use it. */
 static const struct agxc_instr *product_of(const struct agxc_ref *ref, const struct uses *uses)
 {
-   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   if (!def || def->op != AGXC_OP_FMUL || (def->flags & AGXC_INSTR_PRECISE))
+   const struct agxc_instr *def = agxc_def_as(*ref, AGXC_OP_FMUL);
+   if (!def || (def->flags & AGXC_INSTR_PRECISE))
       return NULL;
    const struct uses *u = &uses[ref->value->id];
    return u->all == u->in_sums ? def : NULL;
@@ -70,12 +70,7 @@ static bool contract(struct agxc_shader *shader, struct agxc_instr *sum, struct 
    const struct agxc_ref *addend = agxc_side(sum, 1 - side);
    if (addend->kind == AGXC_VALUE)
       uses[addend->value->id].in_sums--;
-   struct agxc_instr *fma = agxc_instr_new(shader, AGXC_OP_FFMA);
-   agxc_define(fma, *agxc_dest(sum));
-   *agxc_src_a(fma) = a;
-   *agxc_src_b(fma) = b;
-   *agxc_src_c(fma) = c;
-   agxc_insert(&before, fma);
+   agxc_define_as(agxc_build_ffma(&before, a, b, c), *agxc_dest(sum));
    agxc_instr_remove(sum);
    return true;
 }

@@ -28,22 +28,20 @@
 /* if and pop_exec; one for what a copy at an arm's end would cost. */
 #define MAX_SELECTS 3u
 
-static bool may_run_always(const struct agxc_shader *shader, const struct agxc_instr *instr)
+static bool may_run_always(const struct agxc_instr *instr)
 {
-   unsigned flags = agxc_flags(instr);
-   if (instr->op == AGXC_OP_PHI || flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
-      return false;
-   return !(flags & AGXC_READS_MEMORY);
+   return instr->op != AGXC_OP_PHI && !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR |
+                                                             AGXC_CROSS_LANE | AGXC_READS_MEMORY));
 }
 
 /* The cost of an arm of one block, or UINT32_MAX when it can't move. */
-static uint32_t cost_of_arm(const struct agxc_shader *shader, const struct agx_link *arm)
+static uint32_t cost_of_arm(const struct agx_link *arm)
 {
    uint32_t cost = 0;
    if (arm->next->next != arm)
       return UINT32_MAX;
    agxc_foreach_instr (instr, agxc_first_block(arm)) {
-      if (!may_run_always(shader, instr) || cost > MAX_ARM_COST)
+      if (!may_run_always(instr) || cost > MAX_ARM_COST)
          return UINT32_MAX;
       cost += agxc_op_cost(instr);
    }
@@ -54,9 +52,7 @@ static uint32_t cost_of_arm(const struct agxc_shader *shader, const struct agx_l
 static uint32_t count_selects(const struct agxc_block *behind)
 {
    uint32_t count = 0;
-   agxc_foreach_instr (phi, behind) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, behind) {
       unsigned bits = agxc_dest(phi)->bits;
       if (phi->src_count != 2 || agxc_dest(phi)->count != 1 ||
           (bits != 1 && bits != 16 && bits != 32))
@@ -66,11 +62,10 @@ static uint32_t count_selects(const struct agxc_block *behind)
    return count;
 }
 
-static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
-                 const struct agxc_ref *condition)
+static bool pays(const struct agxc_if *branch, const struct agxc_ref *condition)
 {
-   uint32_t then_cost = cost_of_arm(shader, &branch->then_list);
-   uint32_t else_cost = cost_of_arm(shader, &branch->else_list);
+   uint32_t then_cost = cost_of_arm(&branch->then_list);
+   uint32_t else_cost = cost_of_arm(&branch->else_list);
    uint32_t selects = count_selects(agxc_block_after(&branch->node));
    if (then_cost == UINT32_MAX || else_cost == UINT32_MAX || selects == UINT32_MAX)
       return false;
@@ -122,11 +117,8 @@ static void flatten(struct agxc_shader *shader, struct agxc_if *branch)
    struct agxc_instr *last = agxc_terminator(before);
    struct agxc_cursor cursor = {&branch->node.link, before};
    agxc_instr_remove(last);
-   agxc_foreach_instr (phi, behind) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, behind)
       become_select(shader, phi, *agxc_src_condition(last));
-   }
    agxc_melt(&cursor, agxc_first_block(&branch->then_list));
    agxc_melt(&cursor, agxc_first_block(&branch->else_list));
    agx_list_remove(&branch->node.link);
@@ -137,7 +129,7 @@ static enum agxc_visited leave_if(void *user, struct agxc_if *branch)
 {
    struct agxc_shader *shader = user;
    const struct agxc_instr *end = agxc_terminator(agxc_block_before(&branch->node));
-   if (!pays(shader, branch, agxc_src_condition(end)))
+   if (!pays(branch, agxc_src_condition(end)))
       return AGXC_UNCHANGED;
    flatten(shader, branch);
    return AGXC_REPLACED;

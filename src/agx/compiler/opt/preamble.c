@@ -20,6 +20,7 @@
 #include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/ir/clone.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/ir/launch_slots.h"
 
@@ -178,12 +179,8 @@ static void list_uses(struct hoisting *h)
 {
    struct agxc_shader *shader = h->shader;
    uint32_t count = 0;
-   agxc_foreach_instr_of (instr, shader) {
+   agxc_foreach_instr_of (instr, shader)
       h->instrs[instr->index] = instr;
-      agxc_foreach_src (src, instr)
-         if (src->kind == AGXC_VALUE)
-            h->uses[src->value->id]++;
-   }
    for (uint32_t i = 0; i < shader->value_count; i++) {
       h->first_use[i] = count;
       count += h->uses[i];
@@ -313,23 +310,12 @@ static struct agxc_shader *preamble_new(struct agxc_shader *shader)
    return preamble;
 }
 
-static void clone(struct agxc_builder *b, struct agxc_value **copies,
-                  const struct agxc_instr *instr)
+/* The copy of an instruction whose sources have been copied. */
+static void clone_new(struct agxc_clone *clone, const struct agxc_instr *instr)
 {
-   struct agxc_instr *copy =
-      agxc_instr_new_n(b->shader, instr->op, instr->dest_count, instr->src_count);
-   copy->flags = instr->flags;
-   memcpy(copy->operand, instr->operand, instr->operand_count * sizeof(*copy->operand));
-   agxc_foreach_dest (dest, copy) {
-      struct agxc_value *value = agxc_value_new(b->shader, dest->value->bits, dest->value->count);
-      copies[dest->value->id] = value;
-      value->def = copy;
-      *dest = agxc_use(value);
-   }
-   agxc_foreach_src (src, copy)
-      if (src->kind == AGXC_VALUE)
-         src->value = copies[src->value->id];
-   agxc_insert(b, copy);
+   agxc_foreach_dest (dest, instr)
+      agxc_clone_renew(clone, dest->value);
+   agxc_clone_instr(clone, instr);
 }
 
 static bool is_read_by_main(const struct hoisting *h, const struct agxc_value *value)
@@ -350,31 +336,16 @@ static void give_uniforms(struct hoisting *h, bool bases)
                h->slot[dest->value->id] = agxc_uniform_result(h->shader, dest->value->bits);
 }
 
-static void store_word(struct agxc_builder *b, struct agxc_value *word, uint32_t half)
-{
-   agxc_build_store_uniform(b, agxc_use(word), half);
-}
-
 /* No store takes 64 bits: an address goes word by word. */
-static void store_address(struct agxc_builder *b, struct agxc_value *address, uint32_t half)
+static void store_result(struct agxc_builder *b, struct agxc_ref result, uint32_t half)
 {
-   const struct agxc_instr *unpack = agxc_build_unpack64(b, agxc_use(address));
-   store_word(b, agxc_dest_low(unpack)->value, half);
-   store_word(b, agxc_dest_high(unpack)->value, half + 2);
-}
-
-static void store_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
-                          const struct agxc_instr *instr)
-{
-   agxc_foreach_dest (dest, instr) {
-      const struct agxc_ref *slot = &h->slot[dest->value->id];
-      if (slot->kind == AGXC_NONE)
-         continue;
-      if (slot->bits == 64)
-         store_address(b, copies[dest->value->id], slot->half);
-      else
-         store_word(b, copies[dest->value->id], slot->half);
+   if (result.bits < 64) {
+      agxc_build_store_uniform(b, result, half);
+      return;
    }
+   const struct agxc_instr *unpack = agxc_build_unpack64(b, result);
+   agxc_build_store_uniform(b, *agxc_dest_low(unpack), half);
+   agxc_build_store_uniform(b, *agxc_dest_high(unpack), half + 2);
 }
 
 /* The main code reads the results from their uniforms. */
@@ -392,18 +363,23 @@ static void replace_uses(struct hoisting *h)
 static void move(struct hoisting *h)
 {
    struct agxc_shader *shader = h->shader;
-   struct agxc_value **copies =
-      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, h->value_count + 1ull);
    h->slot = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, h->value_count + 1ull);
    give_uniforms(h, true); /* first, where memory bases reach */
    give_uniforms(h, false);
    shader->preamble = preamble_new(shader);
+   struct agxc_clone_map map = {.refs =
+                                   AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, h->value_count),
+                                .capacity = h->value_count};
    struct agxc_builder b = agxc_at_end(shader->preamble, agxc_first_block(&shader->preamble->body));
+   struct agxc_clone clone =
+      agxc_clone_begin(shader->preamble, (struct agxc_cursor){NULL, b.block}, &map);
    for (uint32_t n = 0; n < shader->instr_count; n++) {
       if (!agx_bitset_test(h->needed, n))
          continue;
-      clone(&b, copies, h->instrs[n]);
-      store_results(h, &b, copies, h->instrs[n]);
+      clone_new(&clone, h->instrs[n]);
+      agxc_foreach_dest (dest, h->instrs[n])
+         if (h->slot[dest->value->id].kind != AGXC_NONE)
+            store_result(&b, agxc_clone_ref(&clone, *dest), h->slot[dest->value->id].half);
    }
    replace_uses(h);
 }
@@ -417,11 +393,11 @@ bool agxc_opt_preamble(struct agxc_shader *shader)
       .shader = shader,
       .value_count = shader->value_count,
       .instrs = AGX_ARENA_ARRAY(arena, struct agxc_instr *, instrs),
-      .hoisted = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
-      .stays = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
-      .needed = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .hoisted = agxc_bitset_new(shader, instrs),
+      .stays = agxc_bitset_new(shader, instrs),
+      .needed = agxc_bitset_new(shader, instrs),
       .gain = AGX_ARENA_ARRAY(arena, uint32_t, instrs),
-      .uses = AGX_ARENA_ARRAY(arena, uint32_t, values),
+      .uses = agxc_count_uses(shader),
       .first_use = AGX_ARENA_ARRAY(arena, uint32_t, values),
    };
    list_uses(&h);

@@ -99,14 +99,11 @@ static void enter_iteration(struct unroll *u, const struct agxc_block *header, u
                             struct known *next)
 {
    uint32_t count = 0;
-   agxc_foreach_instr (phi, header)
-      if (phi->op == AGXC_OP_PHI)
-         next[count++] = evaluate(u, from ? agxc_phi_back(phi) : agxc_phi_entry(phi), MAX_DEPTH);
+   agxc_foreach_phi (phi, header)
+      next[count++] = evaluate(u, from ? agxc_phi_back(phi) : agxc_phi_entry(phi), MAX_DEPTH);
    u->iterations += from;
    count = 0;
-   agxc_foreach_instr (phi, header) {
-      if (phi->op != AGXC_OP_PHI)
-         continue;
+   agxc_foreach_phi (phi, header) {
       u->evaluation->known[agxc_dest(phi)->value->id] = next[count++];
       u->evaluation->iteration_of[agxc_dest(phi)->value->id] =
          u->iterations + u->evaluation->first_iteration;
@@ -135,14 +132,9 @@ static bool count_iterations(struct unroll *u)
 static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
 {
    struct agxc_builder b = agxc_at_end(clone->shader, clone->cursor.block);
-   agxc_foreach_instr (instr, block) {
-      agxc_foreach_dest (dest, instr) {
-         struct agxc_instr *mov = agxc_instr_new(clone->shader, AGXC_OP_MOV);
-         *agxc_src_a(mov) = agxc_clone_ref(clone, *dest);
-         agxc_define(mov, *dest);
-         agxc_insert(&b, mov);
-      }
-   }
+   agxc_foreach_instr (instr, block)
+      agxc_foreach_dest (dest, instr)
+         agxc_define_as(agxc_build_mov(&b, agxc_clone_ref(clone, *dest)), *dest);
 }
 
 /* What the code behind the loop knows by its old names. Only blocks on the top level, up to the
@@ -169,9 +161,8 @@ static void unroll(struct unroll *u)
       agxc_iteration_begin(&u->shape, &clone, iteration > 0);
       agxc_iteration_copy(&u->shape, &clone, leaves);
    }
-   agxc_foreach_instr (instr, behind)
-      if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
-         agxc_become_mov(u->shape.shader, instr, agxc_clone_ref(&clone, *agxc_srcs(instr)));
+   agxc_foreach_phi (phi, behind) /* one way leads there: the break */
+      agxc_become_mov(u->shape.shader, phi, agxc_clone_ref(&clone, *agxc_srcs(phi)));
    if (!keep_names(u, &clone, &u->shape.loop->body))
       keep_names(u, &clone, &u->shape.loop->continuing);
    agx_list_remove(&u->shape.loop->node.link);

@@ -175,18 +175,6 @@ static void insert(struct agxc_builder *b, struct agxc_instr *instr, uint32_t in
    instr->index = index;
 }
 
-/* The destination of a load becomes `op` of elements of the vector. */
-static void redefine(struct agxc_builder *b, struct agxc_ref dest, const struct agxc_ref *elements,
-                     uint32_t index)
-{
-   enum agxc_op op = dest.count == 1 ? AGXC_OP_MOV : AGXC_OP_COLLECT;
-   struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, dest.count);
-   agxc_define(instr, dest);
-   for (unsigned i = 0; i < dest.count; i++)
-      agxc_srcs(instr)[i] = elements[i];
-   insert(b, instr, index);
-}
-
 static void join_loads(struct vectorizer *v, const struct chunk *chunk)
 {
    struct agxc_instr *first = chunk->members[0].instr;
@@ -199,15 +187,12 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
    agxc_define(load, agxc_use(vector));
    insert(&b, load, first->index);
    struct agxc_ref elements[MAX_VECTOR];
-   if (chunk->elements > 1) {
-      agxc_split(&b, agxc_use(vector), elements);
-      elements[0].value->def->index = first->index;
-   } else {
-      elements[0] = agxc_use(vector);
-   }
+   agxc_split(&b, agxc_use(vector), elements);
+   elements[0].value->def->index = first->index;
    for (uint32_t i = 0; i < chunk->count; i++) {
       struct agxc_instr *old = chunk->members[i].instr;
-      redefine(&b, *agxc_dest(old), &elements[element_of(chunk, &chunk->members[i])], first->index);
+      unsigned at = element_of(chunk, &chunk->members[i]);
+      agxc_redefine(&b, *agxc_dest(old), &elements[at])->index = first->index;
    }
    for (uint32_t i = 0; i < chunk->count; i++)
       agxc_instr_remove(chunk->members[i].instr);
@@ -224,10 +209,7 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
    for (uint32_t i = 0; i < chunk->count; i++) {
       struct agxc_ref data = *agxc_src_data(chunk->members[i].instr);
       unsigned at = element_of(chunk, &chunk->members[i]);
-      if (data.count == 1)
-         elements[at] = data;
-      else
-         agxc_split(&b, data, &elements[at]);
+      agxc_split(&b, data, &elements[at]);
    }
    struct agxc_instr *store = new_access(&b, chunk, last);
    *agxc_src_data(store) = agxc_collect(&b, chunk->elements, elements);

@@ -140,23 +140,16 @@ static uint32_t choose_iterations(struct pass *pass, struct batch *a)
 
 /* ---- rewriting ----------------------------------------------------------- */
 
-/* A block with the test, and the if, in front of the body. */
-static struct agxc_if *insert_if(struct batch *a, struct agxc_block **out_test)
+/* The test at the body's start, and the if; what was the body goes on behind it. */
+static struct agxc_if *insert_if(struct batch *a)
 {
    struct agxc_induction *c = &a->induction;
-   struct agxc_shader *shader = c->shape.shader;
-   struct agxc_block *test = agxc_block_new(shader);
-   struct agxc_if *branch = agxc_if_new(shader);
-   agxc_node_insert_before(&a->body->node, &test->node);
-   agxc_node_insert_before(&a->body->node, &branch->node);
-   struct agxc_builder b = agxc_at_end(shader, test);
+   struct agxc_builder b = agxc_at_start(c->shape.shader, a->body);
    struct agxc_ref place = agxc_use(agxc_dest(c->phi)->value), first = *agxc_phi_entry(c->phi);
    if (first.kind != AGXC_IMM || first.imm & (a->iterations * c->step - 1))
       place = agxc_build_isub(&b, place, first);
    place = agxc_build_iand(&b, place, agxc_u32((a->iterations - 1) * c->step));
-   agxc_build_branch(&b, agxc_build_ieq(&b, place, agxc_u32(0)));
-   *out_test = test;
-   return branch;
+   return agxc_build_if(&b, agxc_build_ieq(&b, place, agxc_u32(0)), &a->body);
 }
 
 /* i of an iteration ahead, or of this one when there is none. */
@@ -239,21 +232,13 @@ static void build_ring(struct batch *a, struct agxc_instr *load,
 static void batch_loads(struct pass *pass, struct batch *a)
 {
    struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR];
-   struct agxc_block *test;
-   struct agxc_if *branch = insert_if(a, &test);
-   build_loads(pass, a, agxc_block_append(pass->shader, &branch->then_list, &branch->node), values);
-   agxc_block_append(pass->shader, &branch->else_list, &branch->node);
+   const struct agxc_if *branch = insert_if(a);
+   build_loads(pass, a, agxc_first_block(&branch->then_list), values);
    for (uint32_t i = 0; i < a->load_count; i++)
       build_ring(a, a->loads[i], values, i);
 }
 
 /* ---- pass ---------------------------------------------------------------- */
-
-static bool begins_with_phi(const struct agxc_block *block)
-{
-   const struct agxc_instr *first = agxc_first_instr(block);
-   return first && first->op == AGXC_OP_PHI;
-}
 
 static bool try_loop(void *user, struct agxc_loop *loop)
 {
@@ -264,7 +249,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
        c->step & (c->step - 1))
       return false;
    a.body = agxc_block_after(&c->shape.exit->node);
-   if (begins_with_phi(a.body))
+   if (agxc_as_phi(agxc_first_instr(a.body)))
       return false;
    if (!pass->liveness)
       pass->liveness = agxc_liveness_compute(pass->shader);

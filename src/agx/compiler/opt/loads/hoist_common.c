@@ -81,10 +81,7 @@ static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
       agxc_insert(&b, instr);
       for (unsigned i = 0; i < instr->dest_count; i++) {
          struct agxc_builder at = agxc_before(shader, other);
-         struct agxc_instr *mov = agxc_instr_new(shader, AGXC_OP_MOV);
-         agxc_define(mov, agxc_dests(other)[i]);
-         *agxc_src_a(mov) = agxc_use(agxc_dests(instr)[i].value);
-         agxc_insert(&at, mov);
+         agxc_define_as(agxc_build_mov(&at, agxc_dests(instr)[i]), agxc_dests(other)[i]);
       }
       agxc_instr_remove(other);
       progress = true;

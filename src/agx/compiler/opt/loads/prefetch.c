@@ -146,20 +146,6 @@ static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
       out_loaded[i] = build_phi(p, out_loaded[i], zeros[i]);
 }
 
-/* Everything from `first` on moves to the new block. */
-static void split_block(struct agxc_block *block, struct agxc_instr *first, struct agxc_block *to)
-{
-   bool moves = false;
-   agxc_foreach_instr_safe (instr, block) {
-      moves |= instr == first;
-      if (!moves)
-         continue;
-      agx_list_remove(&instr->link);
-      agx_list_append(&to->instrs, &instr->link);
-      instr->block = to;
-   }
-}
-
 /* The phi defines the load's value, so that its uses stay as they are. */
 static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struct agxc_ref first)
 {
@@ -169,22 +155,16 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
    go_to(p, (struct agxc_builder){p->shader, block, choice->before});
    struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_NEXT);
    struct agxc_block *behind = build_if(p, test, &inside);
-   behind->index = block->index; /* what moves there is inside the loop still */
    for (uint32_t i = 0; i < p->choice_count; i++)
       if (p->choices[i].block == block)
          p->choices[i].block = behind; /* for those that go to the end */
-   if (choice->before)
-      split_block(block, choice->before, behind);
    p->b = agxc_at_end(p->shader, inside);
    struct agxc_ref next = copy_instr(p, load, AGXC_WAY_NEXT);
    p->b = agxc_at_start(p->shader, behind);
    next = build_phi(p, next, now);
-   struct agxc_instr *phi = agxc_instr_new_n(p->shader, AGXC_OP_PHI, 1, 2);
-   agxc_define(phi, now);
-   *agxc_phi_entry(phi) = first;
-   *agxc_phi_back(phi) = next;
    struct agxc_builder top = agxc_at_start(p->shader, p->shape.header);
-   agxc_insert(&top, phi);
+   struct agxc_ref ways[] = {first, next};
+   agxc_define_as(agxc_build(&top, AGXC_OP_PHI, now.bits, now.count, 2, ways), now);
 }
 
 static void run_ahead(struct agxc_prefetch *p)

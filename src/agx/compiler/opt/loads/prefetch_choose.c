@@ -76,8 +76,8 @@ static bool is_unchanged(const struct agxc_prefetch *p, const struct agxc_instr 
       return true;
    if (!agxc_memory_ref_find(p->shader, load, &memory) || memory.access & AGXC_ACCESS_COHERENT)
       return false;
-   for (uint32_t i = p->first; i <= p->last; i++) {
-      agxc_foreach_instr (instr, p->shader->blocks[i]) {
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop) {
+      agxc_foreach_instr (instr, block) {
          if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) != AGXC_SIDE_EFFECT)
             continue;
          /* Other iterations' places differ from these by what varies: only the base counts. */
@@ -143,8 +143,7 @@ static bool find_gap(const struct agxc_prefetch *p, struct agxc_choice *choice)
 {
    uint32_t behind = last_use(p, choice->load), best = 0, cycles = 0;
    struct agxc_choice at = {.load = choice->load};
-   for (uint32_t i = p->first; i <= p->last; i++) {
-      struct agxc_block *block = p->shader->blocks[i];
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop) {
       bool on_top = is_on_top(p, block);
       agxc_foreach_instr (instr, block) {
          bool begins = instr->op == AGXC_OP_BARRIER || instr->index <= behind;
@@ -233,8 +232,8 @@ static bool may_run_ahead(const struct agxc_prefetch *p)
    agxc_foreach_instr (instr, p->shape.header)
       if (instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_BRANCH && !is_simple(instr))
          return false;
-   for (uint32_t i = p->first; i <= p->last; i++)
-      agxc_foreach_instr (instr, p->shader->blocks[i])
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop)
+      agxc_foreach_instr (instr, block)
          if (instr->op == AGXC_OP_RETURN)
             return false;
    return true;
@@ -244,10 +243,10 @@ static bool may_run_ahead(const struct agxc_prefetch *p)
 static bool has_other_loads(const struct agxc_prefetch *p)
 {
    uint32_t loads = 0;
-   for (uint32_t i = p->first; i <= p->last; i++)
-      agxc_foreach_instr (instr, p->shader->blocks[i])
-         loads += instr->op == AGXC_OP_LOAD_GLOBAL &&
-                  p->shader->blocks[i]->loop_depth == p->shape.header->loop_depth;
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop)
+      agxc_foreach_instr (instr, block)
+         loads +=
+            instr->op == AGXC_OP_LOAD_GLOBAL && block->loop_depth == p->shape.header->loop_depth;
    return loads > p->choice_count;
 }
 
@@ -269,12 +268,12 @@ void agxc_prefetch_choose(struct agxc_prefetch *p)
    p->choice_count = 0;
    if (!may_run_ahead(p))
       return;
-   for (uint32_t i = p->first; i <= p->last; i++)
-      halves = AGX_MAX(halves, p->liveness->halves[i]);
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop)
+      halves = AGX_MAX(halves, p->liveness->halves[block->index]);
    p->room =
       (int32_t)agxc_end_of_step(halves + AGXC_SLACK_HALVES) - (int32_t)(halves + AGXC_SLACK_HALVES);
-   for (uint32_t i = p->first; i <= p->last; i++)
-      agxc_foreach_instr (instr, p->shader->blocks[i])
+   agxc_foreach_loop_block (block, p->shader, p->shape.loop)
+      agxc_foreach_instr (instr, block)
          if (instr->op == AGXC_OP_LOAD_GLOBAL)
             consider(p, instr);
    drop_lone_ones(p);

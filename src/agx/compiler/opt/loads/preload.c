@@ -39,15 +39,14 @@ static bool returns(const struct agxc_node *node)
    return false;
 }
 
-/* The blocks from a loop's first one up to the block behind it. */
+/* A loop between where loads may go and where they are. */
 static void note_loop(struct preload *e, const struct agxc_loop *loop)
 {
-   uint32_t first = agxc_first_block(&loop->body)->index, halves = 1;
-   uint32_t end = agxc_block_after(&loop->node)->index;
+   uint32_t halves = 1;
    bool loads = false;
-   for (uint32_t i = first; i < end; i++) {
-      halves = AGX_MAX(halves, agxc_live_in_halves(e->shader, e->liveness, e->shader->blocks[i]));
-      agxc_foreach_instr (instr, e->shader->blocks[i])
+   agxc_foreach_loop_block (block, e->shader, loop) {
+      halves = AGX_MAX(halves, agxc_live_in_halves(e->shader, e->liveness, block));
+      agxc_foreach_instr (instr, block)
          loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
    }
    if (loads || e->halves)
@@ -100,15 +99,12 @@ static void move_loads(struct preload *e, const struct agxc_slice *slice, struct
    agxc_foreach_instr_safe (load, arm) {
       if (load->op != AGXC_OP_LOAD_GLOBAL)
          continue;
-      struct agxc_instr *phi = agxc_instr_new_n(e->shader, AGXC_OP_PHI, 1, 2);
       struct agxc_ref result = *agxc_dest(load);
-      agxc_define(phi, result);
       agxc_define(load, agxc_use(agxc_value_new(e->shader, result.bits, result.count)));
-      *agxc_phi_then(phi) = *agxc_dest(load);
-      *agxc_phi_else(phi) = agxc_imm(0, result.bits);
       agxc_instr_remove(load);
       agxc_insert(&in, load);
-      agxc_insert(&out, phi);
+      struct agxc_ref ways[] = {*agxc_dest(load), agxc_imm(0, result.bits)};
+      agxc_define_as(agxc_build(&out, AGXC_OP_PHI, result.bits, result.count, 2, ways), result);
    }
 }
 

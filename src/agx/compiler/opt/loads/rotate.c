@@ -71,22 +71,21 @@ static bool is_single(const struct agx_link *list, unsigned instr_count)
 static bool may_rotate(const struct agxc_loop_shape *shape)
 {
    const struct agxc_block *behind = agxc_block_after(&shape->loop->node);
-   agxc_foreach_instr (instr, behind)
-      if (instr->op == AGXC_OP_PHI)
-         return false;
+   if (agxc_as_phi(agxc_first_instr(behind)))
+      return false;
    return agxc_block_before(&shape->exit->node) == shape->header && shape->size <= MAX_SIZE &&
           !shape->inner_loops && !shape->barriers && !(shape->flags & AGXC_CROSS_LANE) &&
           is_plain_test(shape) && is_single(shape->break_arm, 1) &&
           is_single(&shape->loop->continuing, 0) && behind->pred_count == 1;
 }
 
-static uint32_t count_writes(const struct agxc_shader *shader, uint32_t first, uint32_t last)
+static bool has_writes(const struct agxc_loop_shape *shape)
 {
-   uint32_t writes = 0;
-   for (uint32_t i = first; i <= last; i++)
-      agxc_foreach_instr (instr, shader->blocks[i])
-         writes += (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT;
-   return writes;
+   agxc_foreach_loop_block (block, shape->shader, shape->loop)
+      agxc_foreach_instr (instr, block)
+         if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT)
+            return true;
+   return false;
 }
 
 /* The first iteration of the rotated loop runs it: it stands in no if but the exit. */
@@ -97,34 +96,31 @@ static bool is_on_top(const struct agxc_loop_shape *shape, const struct agxc_blo
 }
 
 /* Opt_licm could move it only behind the test. */
-static bool is_gain(const struct agxc_loop_shape *shape, const struct agxc_instr *load,
-                    bool has_writes)
+static bool is_gain(const struct agxc_loop_shape *shape, const struct agxc_instr *load, bool writes)
 {
    if (!is_on_top(shape, load->block))
       return false;
    if (load->op == AGXC_OP_LOAD_GLOBAL)
       return (agxc_reads_constant(load) ||
-              (!has_writes && !(agxc_imm_access(load) & AGXC_ACCESS_COHERENT))) &&
+              (!writes && !(agxc_imm_access(load) & AGXC_ACCESS_COHERENT))) &&
              !agxc_load_is_safe(shape->shader, load);
-   return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !(load->flags & AGXC_INSTR_VOLATILE);
+   return load->op == AGXC_OP_LOAD_SHARED && !writes && !(load->flags & AGXC_INSTR_VOLATILE);
 }
 
 /* Some load of the body never changes, nor does what its address is computed from. */
 static bool has_gain(const struct agxc_loop_shape *shape)
 {
    struct agxc_shader *shader = shape->shader;
-   uint32_t first = shape->header->index, last = agxc_last_block(&shape->loop->continuing)->index;
-   bool has_writes = count_writes(shader, first, last) > 0;
-   agx_bitset_word *fixed =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
-   for (uint32_t i = first; i <= last; i++) {
-      agxc_foreach_instr (instr, shader->blocks[i]) {
+   bool writes = has_writes(shape);
+   agx_bitset_word *fixed = agxc_bitset_new(shader, shader->value_count);
+   agxc_foreach_loop_block (block, shader, shape->loop) {
+      agxc_foreach_instr (instr, block) {
          bool is_fixed = is_pure(instr), is_load = agxc_flags(instr) & AGXC_READS_MEMORY;
          agxc_foreach_src (src, instr)
-            is_fixed =
-               is_fixed && (src->kind != AGXC_VALUE || src->value->def->block->index < first ||
-                            agx_bitset_test(fixed, src->value->id));
-         if (is_fixed && is_load && is_gain(shape, instr, has_writes))
+            is_fixed = is_fixed && (src->kind != AGXC_VALUE ||
+                                    src->value->def->block->index < shape->header->index ||
+                                    agx_bitset_test(fixed, src->value->id));
+         if (is_fixed && is_load && is_gain(shape, instr, writes))
             return true;
          agxc_foreach_dest (dest, instr)
             if (is_fixed && !is_load)
@@ -257,9 +253,8 @@ static void rename_outside(struct rotate *r)
    const struct agxc_block **own =
       AGX_ARENA_ARRAY(shader->arena, const struct agxc_block *, shader->block_count);
    for (const struct rotated *at = r->done; at; at = at->next)
-      for (uint32_t i = agxc_first_block(&at->loop->body)->index;
-           i <= agxc_last_block(&at->loop->continuing)->index; i++)
-         own[i] = at->behind;
+      agxc_foreach_loop_block (block, shader, at->loop)
+         own[block->index] = at->behind;
    agxc_foreach_block (block, shader)
       rename_block(r, block, own[block->index]);
 }

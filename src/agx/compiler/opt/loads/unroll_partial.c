@@ -90,9 +90,7 @@ static void build_phis(struct agxc_induction *c, struct agxc_clone *clone,
                        struct agxc_block *header, struct agxc_instr **out_phis)
 {
    struct agxc_builder b = agxc_at_end(c->shape.shader, header);
-   agxc_foreach_instr (old, c->shape.header) {
-      if (old->op != AGXC_OP_PHI)
-         continue;
+   agxc_foreach_phi (old, c->shape.header) {
       const struct agxc_value *value = agxc_dest(old)->value;
       struct agxc_instr *phi = agxc_build_phi(&b, value->bits, value->count, 2);
       *agxc_phi_entry(phi) = *agxc_phi_entry(old);
@@ -101,20 +99,17 @@ static void build_phis(struct agxc_induction *c, struct agxc_clone *clone,
    }
 }
 
-static struct agxc_block *build_exit(struct agxc_induction *c, struct agxc_loop *loop,
-                                     struct agxc_block *header, struct agxc_ref induction,
-                                     struct agxc_ref limit)
+static struct agxc_block *build_exit(struct agxc_induction *c, struct agxc_block *header,
+                                     struct agxc_ref induction, struct agxc_ref limit)
 {
-   struct agxc_shader *shader = c->shape.shader;
-   struct agxc_builder b = agxc_at_end(shader, header);
-   struct agxc_if *branch = agxc_if_new(shader);
-   agxc_build_branch(&b, c->is_signed ? agxc_build_slt(&b, induction, limit)
-                                      : agxc_build_ult(&b, induction, limit));
-   agxc_node_append(&loop->body, &loop->node, &branch->node);
-   agxc_block_append(shader, &branch->then_list, &branch->node);
-   b = agxc_at_end(shader, agxc_block_append(shader, &branch->else_list, &branch->node));
+   struct agxc_builder b = agxc_at_end(c->shape.shader, header);
+   struct agxc_block *behind;
+   struct agxc_ref stays =
+      agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, induction, limit);
+   const struct agxc_if *branch = agxc_build_if(&b, stays, &behind);
+   b = agxc_at_end(c->shape.shader, agxc_first_block(&branch->else_list));
    agxc_build_break(&b);
-   return agxc_block_append(shader, &loop->body, &loop->node);
+   return behind;
 }
 
 static void unroll_partial(struct agxc_induction *c, unsigned factor, struct agxc_clone_map *map)
@@ -127,16 +122,14 @@ static void unroll_partial(struct agxc_induction *c, unsigned factor, struct agx
    struct agxc_block *header = agxc_block_append(shader, &loop->body, &loop->node);
    build_phis(c, &clone, header, phis);
    struct agxc_ref induction = agxc_clone_ref(&clone, agxc_use(agxc_dest(c->phi)->value));
-   clone.cursor.block = build_exit(c, loop, header, induction, limit);
+   clone.cursor.block = build_exit(c, header, induction, limit);
    for (unsigned iteration = 0; iteration < factor; iteration++) {
       agxc_iteration_copy(&c->shape, &clone, false);
       agxc_iteration_begin(&c->shape, &clone, true);
    }
    agxc_block_append(shader, &loop->continuing, &loop->node);
    unsigned count = 0;
-   agxc_foreach_instr (old, c->shape.header) {
-      if (old->op != AGXC_OP_PHI)
-         continue;
+   agxc_foreach_phi (old, c->shape.header) {
       struct agxc_instr *phi = phis[count++];
       *agxc_phi_back(phi) = agxc_clone_ref(&clone, agxc_use(agxc_dest(old)->value));
       *agxc_phi_entry(old) = agxc_use(agxc_dest(phi)->value);
@@ -164,9 +157,8 @@ static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clon
       agxc_iteration_begin(&c->shape, &clone, true);
       agxc_iteration_copy(&c->shape, &clone, false);
    }
-   agxc_foreach_instr (phi, c->shape.header)
-      if (phi->op == AGXC_OP_PHI)
-         *agxc_phi_back(phi) = agxc_clone_ref(&clone, *agxc_phi_back(phi));
+   agxc_foreach_phi (phi, c->shape.header)
+      *agxc_phi_back(phi) = agxc_clone_ref(&clone, *agxc_phi_back(phi));
    agxc_melt(&end, first);
    agx_list_splice(list, &extra);
 }

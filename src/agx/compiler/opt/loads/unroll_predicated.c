@@ -184,7 +184,7 @@ static bool measure_instr(struct pass *pass, struct predicated *m, const struct 
       return !(agxc_imm_access(instr) & AGXC_ACCESS_COHERENT);
    }
    if (flags & (AGXC_SIDE_EFFECT | AGXC_CROSS_LANE))
-      return instr->op == AGXC_OP_BRANCH;
+      return flags & AGXC_TERMINATOR;
    if (flags & AGXC_READS_MEMORY || is_load(instr)) {
       if (fact.is_held || sees_end ||
           (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_access(instr) & AGXC_ACCESS_COHERENT))
@@ -204,37 +204,33 @@ static bool measure_instr(struct pass *pass, struct predicated *m, const struct 
    return true;
 }
 
-static bool measure_block(struct pass *pass, struct predicated *m, const struct agxc_block *block)
+static bool measure(struct pass *pass, struct predicated *m)
 {
-   agxc_foreach_instr (instr, block)
-      if (instr->op != AGXC_OP_PHI && !measure_instr(pass, m, instr))
-         return false;
+   const struct agxc_loop_shape *shape = &m->induction.shape;
+   agxc_foreach_loop_block (block, shape->shader, shape->loop)
+      agxc_foreach_instr (instr, block)
+         if (instr->op != AGXC_OP_PHI && !measure_instr(pass, m, instr))
+            return false;
    return true;
-}
-
-static void find_uses(struct predicated *m, const struct agxc_block *block, uint32_t *count)
-{
-   const struct agxc_value *induction = agxc_dest(m->induction.phi)->value;
-   const struct agxc_instr *step = agxc_phi_back(m->induction.phi)->value->def;
-   agxc_foreach_instr (instr, block) {
-      agxc_foreach_src (src, instr) {
-         bool is_test = instr->dest_count == 1 && agxc_dest(instr)->bits == 1;
-         if (src->kind != AGXC_VALUE || src->value != induction || instr == step || is_test)
-            continue;
-         m->place = instr;
-         (*count)++;
-      }
-   }
 }
 
 /* Where iterations do nothing with i but i + base, that is what they have instead. */
 static void find_place(struct predicated *m)
 {
+   const struct agxc_value *induction = agxc_dest(m->induction.phi)->value;
+   const struct agxc_instr *step = agxc_phi_back(m->induction.phi)->value->def;
    uint32_t count = 0;
-   find_uses(m, m->induction.shape.header, &count);
-   find_uses(m, m->body, &count);
-   if (m->last != m->body)
-      find_uses(m, m->last, &count);
+   agxc_foreach_loop_block (block, m->induction.shape.shader, m->induction.shape.loop) {
+      agxc_foreach_instr (instr, block) {
+         bool is_test = instr->dest_count == 1 && agxc_dest(instr)->bits == 1;
+         agxc_foreach_src (src, instr) {
+            if (src->kind != AGXC_VALUE || src->value != induction || instr == step || is_test)
+               continue;
+            m->place = instr;
+            count++;
+         }
+      }
+   }
    if (count != 1 || m->place->op != AGXC_OP_IADD)
       m->place = NULL;
 }
@@ -242,10 +238,7 @@ static void find_place(struct predicated *m)
 /* How many iterations at a time; 1: leave it. */
 static uint32_t choose_factor(struct pass *pass, struct predicated *m)
 {
-   const struct agxc_loop_shape *shape = &m->induction.shape;
-   if (!measure_block(pass, m, shape->header) || !measure_block(pass, m, m->body) ||
-       (m->last != m->body && !measure_block(pass, m, m->last)) ||
-       (m->stores && m->has_changing_loads) || m->waits == 0)
+   if (!measure(pass, m) || (m->stores && m->has_changing_loads) || m->waits == 0)
       return 1;
    find_place(m);
    /* The induction variable and what is loaded instead; a mask around stores. */
@@ -285,15 +278,10 @@ static void put_stores(struct agx_link *list, struct agxc_block *block)
 static void append_if(struct predicated *m, struct agxc_ref condition, struct agx_link *stores)
 {
    struct agxc_shader *shader = m->induction.shape.shader;
-   struct agxc_node *loop = &m->induction.shape.loop->node;
-   struct agx_link *list = m->last->node.list;
-   struct agxc_builder b = agxc_at_end(shader, agxc_last_block(list));
-   struct agxc_if *branch = agxc_if_new(shader);
-   agxc_build_branch(&b, condition);
-   agxc_node_append(list, loop, &branch->node);
-   put_stores(stores, agxc_block_append(shader, &branch->then_list, &branch->node));
-   agxc_block_append(shader, &branch->else_list, &branch->node);
-   agxc_block_append(shader, list, loop);
+   struct agxc_builder b = agxc_at_end(shader, agxc_last_block(m->last->node.list));
+   struct agxc_block *behind;
+   const struct agxc_if *branch = agxc_build_if(&b, condition, &behind);
+   put_stores(stores, agxc_first_block(&branch->then_list));
 }
 
 /* The place of another iteration, if it is one: i + base of the copy becomes that. */
@@ -305,12 +293,7 @@ static void set_place(struct predicated *m, struct agxc_clone *clone, uint32_t d
    struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
    struct agxc_ref own = agxc_build_iadd(&b, first, agxc_u32(distance));
-   struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
-   agxc_define(select, *agxc_dest(add));
-   *agxc_src_condition(select) = is_iteration;
-   *agxc_src_if_true(select) = own;
-   *agxc_src_if_false(select) = first;
-   agxc_insert(&b, select);
+   agxc_define_as(agxc_build_select(&b, is_iteration, own, first), *agxc_dest(add));
    agxc_instr_remove(add);
 }
 
@@ -429,8 +412,7 @@ bool agxc_opt_unroll_predicated(struct agxc_shader *shader)
    struct pass pass = {
       .shader = shader,
       .facts = AGX_ARENA_ARRAY(shader->arena, struct fact, shader->value_count + 1ull),
-      .escapes = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word,
-                                 agx_bitset_words(shader->value_count + 1ull)),
+      .escapes = agxc_bitset_new(shader, shader->value_count + 1ull),
    };
    find_escapes(&pass);
    return agxc_loops_visit(&shader->body, try_loop, &pass);
