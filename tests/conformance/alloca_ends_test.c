@@ -152,7 +152,7 @@ static void bad_requests_leave_no_trace(void **state)
    agx_release(pool);
 }
 
-/* What waits is cancelled like anything else; what nobody wants any more takes no memory. */
+/* Requests that wait are cancelled like other operations; a cancelled one takes no memory. */
 static void waiting_allocations_can_be_cancelled(void **state)
 {
    struct fixture f;

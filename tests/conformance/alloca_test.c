@@ -120,7 +120,7 @@ static void explicit_fixed_block_pool_pending_dealloca_wait_frontier(void **stat
    agx_release(pool);
 }
 
-/* Without the flag nobody gets a block whose last use is on the GPU. */
+/* Without the flag no request gets a block whose last use is still on the GPU. */
 static void explicit_fixed_block_pool_requires_wait_frontier_flag(void **state)
 {
    struct fixture *f = conformance_device(state);
@@ -173,7 +173,7 @@ static void explicit_tlsf_pool_cross_queue_stale_block_grows(void **state)
    agx_release(pool);
 }
 
-/* Who finds the pool full waits for whoever gives something back, in order. */
+/* Requests that find the pool full wait, in order, until a block is given back. */
 static void explicit_fixed_block_pool_notification_retry(void **state)
 {
    struct fixture *f = conformance_device(state);

@@ -203,7 +203,7 @@ static void deferred_wait_before_signal_dispatch(void **state)
    close_setup(&s);
 }
 
-/* Whoever keeps things alive by himself may have command buffers that don't. */
+/* A caller that keeps objects alive itself may have command buffers that don't retain them. */
 static void dispatch_with_borrowed_resource_lifetimes(void **state)
 {
    struct setup s;

@@ -6,45 +6,37 @@
 
 #include <string.h>
 
-struct scene {
-   struct agx_executable *count, *add;
-   struct agx_buffer *buffers[3];
-   uint32_t *words[3];
+struct event_work {
+   struct work w;
    struct agx_event *event;
 };
 
-static struct fixture *open_scene(void **state, struct scene *it)
+static struct fixture *event_begin(void **state, struct event_work *it)
 {
    struct fixture *f = conformance_device(state);
-   it->count = fixture_kernel(f, &agx_test_count);
-   it->add = fixture_kernel(f, &agx_test_add);
-   for (uint32_t i = 0; i < 3; i++)
-      it->buffers[i] = fixture_buffer(f, 256, &it->words[i]);
+   work_begin(&it->w, f);
    assert_ok(agx_event_create(f->device, &it->event));
    return f;
 }
 
-static void close_scene(struct scene *it)
+static void event_end(struct event_work *it)
 {
    agx_release(it->event);
-   for (uint32_t i = 0; i < 3; i++)
-      agx_release(it->buffers[i]);
-   agx_release(it->add);
-   agx_release(it->count);
+   work_end(&it->w);
 }
 
 /* buffers[to] = buffers[from] + number */
-static void add(struct scene *it, struct agx_command_buffer *commands, uint32_t from, uint32_t to,
-                uint32_t number)
+static void add(struct event_work *it, struct agx_command_buffer *commands, uint32_t from,
+                uint32_t to, uint32_t number)
 {
-   struct agx_buffer *buffers[2] = {it->buffers[from], it->buffers[to]};
-   fixture_dispatch(commands, it->add, 2, buffers, 2, &number, 4);
+   struct agx_buffer *buffers[2] = {it->w.buffers[from], it->w.buffers[to]};
+   fixture_dispatch(commands, it->w.add, 2, buffers, 2, &number, 4);
 }
 
-static void check(const struct scene *it, uint32_t which, uint32_t more)
+static void check(const struct event_work *it, uint32_t which, uint32_t more)
 {
    for (uint32_t i = 0; i < 64; i++)
-      assert_int_equal(it->words[which][i], i + 1 + more);
+      assert_int_equal(it->w.words[which][i], i + 1 + more);
 }
 
 static void create(void **state)
@@ -58,23 +50,23 @@ static void create(void **state)
 
 static void signal_and_reset(void **state)
 {
-   struct scene it;
-   struct fixture *f = open_scene(state, &it);
+   struct event_work it;
+   struct fixture *f = event_begin(state, &it);
    struct agx_command_buffer *commands = fixture_begin(f);
    assert_ok(agx_cmd_event(commands, it.event, AGX_EVENT_SIGNAL, NULL));
    assert_ok(agx_cmd_event(commands, it.event, AGX_EVENT_RESET, NULL));
    conformance_run(f, commands);
    agx_release(commands);
-   close_scene(&it);
+   event_end(&it);
 }
 
 static void submit_with_chained_command_buffers(void **state)
 {
-   struct scene it;
-   struct fixture *f = open_scene(state, &it);
+   struct event_work it;
+   struct fixture *f = event_begin(state, &it);
    struct agx_semaphore *between = fixture_semaphore(f), *done = fixture_semaphore(f);
    struct agx_command_buffer *first = fixture_begin(f), *second = fixture_begin(f);
-   fixture_dispatch(first, it.count, 1, &it.buffers[0], 1, NULL, 0);
+   fixture_dispatch(first, it.w.count, 1, &it.w.buffers[0], 1, NULL, 0);
    assert_ok(agx_cmd_event(first, it.event, AGX_EVENT_SIGNAL, NULL));
    assert_ok(agx_command_buffer_end(first));
    assert_ok(agx_cmd_event(second, it.event, AGX_EVENT_WAIT, NULL));
@@ -86,8 +78,8 @@ static void submit_with_chained_command_buffers(void **state)
    assert_ok(fixture_submit(f, second, conformance_point(between, 1), conformance_point(done, 1)));
    assert_ok(fixture_wait(done, 1));
    check(&it, 1, 5);
-   memset(it.words[0], 0, 256);
-   memset(it.words[1], 0, 256);
+   memset(it.w.words[0], 0, 256);
+   memset(it.w.words[1], 0, 256);
    assert_ok(fixture_submit(f, first, NO_POINT, NO_POINT));
    assert_ok(fixture_submit(f, second, NO_POINT, conformance_point(done, 2)));
    assert_ok(fixture_wait(done, 2));
@@ -96,22 +88,22 @@ static void submit_with_chained_command_buffers(void **state)
    agx_release(second);
    agx_release(between);
    agx_release(done);
-   close_scene(&it);
+   event_end(&it);
 }
 
 /* What was recorded between the signal and the wait belongs to neither side. */
 static void a_wait_orders_what_the_signal_stands_behind(void **state)
 {
-   struct scene it;
-   struct fixture *f = open_scene(state, &it);
+   struct event_work it;
+   struct fixture *f = event_begin(state, &it);
    for (int round = 0; round < 8; round++) {
       struct agx_command_buffer *commands = fixture_begin(f);
       const struct agx_barrier of_one = {
-         .size = sizeof(of_one), .buffer_count = 1, .buffers = &it.buffers[0]};
-      memset(it.words[0], 0, 256);
-      fixture_dispatch(commands, it.count, 1, &it.buffers[0], 1, NULL, 0);
+         .size = sizeof(of_one), .buffer_count = 1, .buffers = &it.w.buffers[0]};
+      memset(it.w.words[0], 0, 256);
+      fixture_dispatch(commands, it.w.count, 1, &it.w.buffers[0], 1, NULL, 0);
       assert_ok(agx_cmd_event(commands, it.event, AGX_EVENT_SIGNAL, NULL));
-      fixture_dispatch(commands, it.count, 1, &it.buffers[2], 1, NULL, 0);
+      fixture_dispatch(commands, it.w.count, 1, &it.w.buffers[2], 1, NULL, 0);
       assert_ok(agx_cmd_event(commands, it.event, AGX_EVENT_WAIT, round % 2 ? &of_one : NULL));
       add(&it, commands, 0, 1, 7);
       conformance_run(f, commands);
@@ -119,14 +111,14 @@ static void a_wait_orders_what_the_signal_stands_behind(void **state)
       check(&it, 2, 0);
       agx_release(commands);
    }
-   close_scene(&it);
+   event_end(&it);
 }
 
 /* The recording keeps it. */
 static void an_event_may_go_early(void **state)
 {
-   struct scene it;
-   struct fixture *f = open_scene(state, &it);
+   struct event_work it;
+   struct fixture *f = event_begin(state, &it);
    struct agx_command_buffer *commands = fixture_begin(f);
    struct agx_event *event;
    assert_ok(agx_event_create(f->device, &event));
@@ -134,7 +126,7 @@ static void an_event_may_go_early(void **state)
    agx_release(event);
    conformance_run(f, commands);
    agx_release(commands);
-   close_scene(&it);
+   event_end(&it);
 }
 
 AGX_TEST_FILE(void)

@@ -76,7 +76,7 @@ static void deferred_calls_keep_no_thread(void **state)
    record_fini(&last);
 }
 
-/* Somebody may finish the call before its function has returned. */
+/* The call may be finished before its function has returned, here by the function itself. */
 static agx_status finish_early(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
    struct record *record = user;

@@ -39,7 +39,7 @@ static void no_wait_semaphores(void **state)
                     NO_POINT, conformance_point(record.semaphore, 1)));
    assert_ok(fixture_wait(record.semaphore, 1));
    assert_int_equal(record.calls, 1);
-   /* Without signals nobody hears of its end, but of its beginning. */
+   /* Without signals the test sees the call's beginning, not its end. */
    assert_ok(submit(f, call_op(note, &record, 0), NO_POINT, NO_POINT));
    take(&record.begun);
    take(&record.begun);
@@ -47,7 +47,7 @@ static void no_wait_semaphores(void **state)
    record_fini(&record);
 }
 
-/* The signal comes while the function is still kept; what it returns is nobody's. */
+/* The signal comes while the function still runs; its result is dropped. */
 static void non_blocking_flag(void **state)
 {
    struct fixture *f = conformance_device(state);

@@ -78,55 +78,44 @@ static inline uint64_t now_ns(void)
    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A device with a kernel that adds, and where it adds from and to. */
-struct scene {
-   struct fixture *f;
-   struct agx_executable *add, *count;
-   struct agx_buffer *buffers[2];
-   uint32_t *words[2];
+struct profiled {
+   struct work w;
    uint64_t begun_ns;
 };
 
-static inline void set(struct scene *s, void **state)
+static inline void profiled_begin(struct profiled *s, void **state)
 {
-   s->f = conformance_device(state);
-   s->add = fixture_kernel(s->f, &agx_test_add);
-   s->count = fixture_kernel(s->f, &agx_test_count);
-   for (int i = 0; i < 2; i++)
-      s->buffers[i] = fixture_buffer(s->f, 256, &s->words[i]);
+   work_begin(&s->w, conformance_device(state));
    s->begun_ns = now_ns();
 }
 
-static inline void strike(struct scene *s)
+static inline void profiled_end(struct profiled *s)
 {
-   agx_release(s->add);
-   agx_release(s->count);
-   for (int i = 0; i < 2; i++)
-      agx_release(s->buffers[i]);
+   work_end(&s->w);
 }
 
-static inline struct agx_command_buffer *start(struct scene *s, const char *label)
+static inline struct agx_command_buffer *start(struct profiled *s, const char *label)
 {
    struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = label};
    struct agx_command_buffer *commands = NULL;
-   assert_ok(agx_command_buffer_create(s->f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_create(s->w.f->device, &desc, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    return commands;
 }
 
-static inline void add(struct scene *s, struct agx_command_buffer *commands, uint32_t amount)
+static inline void add(struct profiled *s, struct agx_command_buffer *commands, uint32_t amount)
 {
-   fixture_dispatch(commands, s->add, 1, s->buffers, 2, &amount, 4);
+   fixture_dispatch(commands, s->w.add, 1, s->w.buffers, 2, &amount, 4);
 }
 
-static inline void count(struct scene *s, struct agx_command_buffer *commands)
+static inline void count(struct profiled *s, struct agx_command_buffer *commands)
 {
-   fixture_dispatch(commands, s->count, 1, s->buffers, 1, NULL, 0);
+   fixture_dispatch(commands, s->w.count, 1, s->w.buffers, 1, NULL, 0);
 }
 
 /* Within the test, by the host's clock. A device's clock is compared to that when the session
  * begins and seldom after it, so some drift is allowed for. */
-static inline void assert_times(const struct scene *s, const struct agx_profile_record *record)
+static inline void assert_times(const struct profiled *s, const struct agx_profile_record *record)
 {
    const uint64_t drift_ns = 1000000;
    assert_true(record->start_ns <= record->end_ns);

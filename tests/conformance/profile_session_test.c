@@ -28,7 +28,7 @@ static void sessions_are_checked(void **state)
    desc.path = "/nowhere/at/all";
    assert_fails(agx_profile_begin(f->device, &desc), AGX_NOT_FOUND, "/nowhere/at/all");
    desc.path = NULL;
-   desc.families = 0; /* nothing to record, and nobody to tell */
+   desc.families = 0; /* nothing to record, and no function to call */
    assert_ok(agx_profile_begin(f->device, &desc));
    assert_fails(agx_profile_begin(f->device, &desc), AGX_FAILED_PRECONDITION, "already");
    struct agx_command_buffer *commands = fixture_begin(f);
@@ -76,24 +76,24 @@ static void operations_of_the_host_are_recorded(void **state)
 /* What is under way when a session ends goes on, and is not told of. */
 static void a_session_may_end_early(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   struct agx_semaphore *go = fixture_semaphore(s.f), *done = fixture_semaphore(s.f);
+   profiled_begin(&s, state);
+   struct agx_semaphore *go = fixture_semaphore(s.w.f), *done = fixture_semaphore(s.w.f);
    struct agx_command_buffer *commands = start(&s, NULL);
    add(&s, commands, 3);
    assert_ok(agx_command_buffer_end(commands));
-   begin(s.f, &told, AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH);
-   assert_ok(fixture_submit(s.f, commands, conformance_point(go, 1), conformance_point(done, 1)));
-   assert_ok(agx_profile_end(s.f->device));
+   begin(s.w.f, &told, AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH);
+   assert_ok(fixture_submit(s.w.f, commands, conformance_point(go, 1), conformance_point(done, 1)));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_ok(agx_semaphore_signal(go, 1));
    assert_ok(fixture_wait(done, 1));
    assert_int_equal(told.count, 0);
-   assert_int_equal(s.words[1][0], 3);
+   assert_int_equal(s.w.words[1][0], 3);
    agx_release(go);
    agx_release(done);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* ---- granularity ---------------------------------------------------------- */
@@ -104,19 +104,19 @@ static void many_dispatches_are_timed_together(void **state)
    enum {
       COUNT = 150
    };
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
    struct agx_command_buffer *commands = start(&s, NULL);
    for (uint32_t i = 0; i < COUNT; i++) {
-      struct agx_buffer *from_to[2] = {s.buffers[i % 2], s.buffers[(i + 1) % 2]};
+      struct agx_buffer *from_to[2] = {s.w.buffers[i % 2], s.w.buffers[(i + 1) % 2]};
       uint32_t one = 1;
-      fixture_dispatch(commands, s.add, 1, from_to, 2, &one, 4);
+      fixture_dispatch(commands, s.w.add, 1, from_to, 2, &one, 4);
       assert_ok(agx_cmd_barrier(commands, NULL));
    }
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, COUNT);
    for (uint32_t i = 0; i < COUNT; i++) {
       const struct agx_profile_record *it = &told.records[i];
@@ -127,19 +127,19 @@ static void many_dispatches_are_timed_together(void **state)
       assert_times(&s, it);
       assert_true(i < 3 || it->start_ns >= told.records[i - 3].end_ns);
    }
-   assert_int_equal(s.words[0][9], COUNT);
+   assert_int_equal(s.w.words[0][9], COUNT);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void overlap_can_be_kept(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_DISPATCH);
    desc.flags = AGX_PROFILE_KEEP_OVERLAP;
-   assert_ok(agx_profile_begin(s.f->device, &desc));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
    struct agx_command_buffer *commands = start(&s, NULL);
    static const uint32_t groups[] = {2, 1, 3};
    for (uint32_t i = 0; i < 3; i++) {
@@ -147,8 +147,8 @@ static void overlap_can_be_kept(void **state)
          add(&s, commands, 4);
       assert_ok(agx_cmd_barrier(commands, NULL));
    }
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 6);
    for (uint32_t i = 0, at = 0; i < 3; i++)
       for (uint32_t j = 0; j < groups[i]; j++, at++) {
@@ -160,7 +160,7 @@ static void overlap_can_be_kept(void **state)
                           groups[i] == 1 ? AGX_PROFILE_ONE_DISPATCH : AGX_PROFILE_SPAN);
       }
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* A command buffer that is in flight several times has times of each. */
@@ -169,19 +169,19 @@ static void submissions_are_told_apart(void **state)
    enum {
       COUNT = 40
    };
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_DISPATCH | AGX_PROFILE_DEVICE_QUEUE);
-   struct agx_semaphore *done = fixture_semaphore(s.f);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH | AGX_PROFILE_DEVICE_QUEUE);
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
    struct agx_command_buffer *commands = start(&s, NULL);
    count(&s, commands);
    add(&s, commands, 4);
    assert_ok(agx_command_buffer_end(commands));
    for (uint64_t i = 1; i <= COUNT; i++)
-      assert_ok(fixture_submit(s.f, commands, NO_POINT, conformance_point(done, i)));
+      assert_ok(fixture_submit(s.w.f, commands, NO_POINT, conformance_point(done, i)));
    assert_ok(fixture_wait(done, COUNT));
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_DISPATCH), 2 * COUNT);
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_DEVICE_QUEUE), COUNT);
    for (uint32_t i = 0; i < COUNT; i++) {
@@ -196,7 +196,7 @@ static void submissions_are_told_apart(void **state)
    }
    agx_release(done);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* ---- other families ------------------------------------------------------- */
@@ -229,30 +229,30 @@ static void memory_is_recorded(void **state)
 
 static void counters_are_recorded_where_there_are_some(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_COUNTERS);
-   agx_status status = agx_profile_begin(s.f->device, &desc);
+   agx_status status = agx_profile_begin(s.w.f->device, &desc);
    if (status != AGX_OK) {
       assert_int_equal(status, AGX_UNAVAILABLE);
-      begin(s.f, &told, AGX_PROFILE_QUEUE); /* nothing was begun */
-      assert_ok(agx_profile_end(s.f->device));
-      strike(&s);
+      begin(s.w.f, &told, AGX_PROFILE_QUEUE); /* nothing was begun */
+      assert_ok(agx_profile_end(s.w.f->device));
+      profiled_end(&s);
       return;
    }
    struct agx_command_buffer *commands = start(&s, NULL);
    count(&s, commands);
    assert_ok(agx_cmd_barrier(commands, NULL));
    add(&s, commands, 4);
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 2);
    assert_string_equal(told.records[0].name, "count");
    assert_string_equal(told.records[1].name, "add");
    assert_int_equal(told.records[0].counter_count, told.records[1].counter_count);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* ---- threads -------------------------------------------------------------- */
@@ -261,25 +261,25 @@ static void counters_are_recorded_where_there_are_some(void **state)
 #define ROUNDS  25
 
 struct runner {
-   struct scene *scene;
+   struct profiled *scene;
    bool is_right;
 };
 
 static void *run(void *argument)
 {
    struct runner *runner = argument;
-   struct scene *s = runner->scene;
-   struct agx_semaphore *done = fixture_semaphore(s->f);
+   struct profiled *s = runner->scene;
+   struct agx_semaphore *done = fixture_semaphore(s->w.f);
    runner->is_right = true;
    for (uint64_t i = 1; i <= ROUNDS && runner->is_right; i++) {
-      struct agx_command_buffer *commands = fixture_begin(s->f);
+      struct agx_command_buffer *commands = fixture_begin(s->w.f);
       count(s, commands);
       runner->is_right =
          agx_command_buffer_end(commands) == AGX_OK &&
-         fixture_submit(s->f, commands, NO_POINT, conformance_point(done, i)) == AGX_OK &&
+         fixture_submit(s->w.f, commands, NO_POINT, conformance_point(done, i)) == AGX_OK &&
          fixture_wait(done, i) == AGX_OK;
       if (i % 8 == 0)
-         runner->is_right &= agx_profile_flush(s->f->device) == AGX_OK;
+         runner->is_right &= agx_profile_flush(s->w.f->device) == AGX_OK;
       agx_release(commands);
    }
    agx_release(done);
@@ -288,12 +288,12 @@ static void *run(void *argument)
 
 static void threads_are_recorded_together(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
    struct runner runners[THREADS];
    pthread_t threads[THREADS];
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH | AGX_PROFILE_HOST);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH | AGX_PROFILE_HOST);
    for (int i = 0; i < THREADS; i++) {
       runners[i] = (struct runner){&s, false};
       assert_int_equal(pthread_create(&threads[i], NULL, run, &runners[i]), 0);
@@ -302,10 +302,10 @@ static void threads_are_recorded_together(void **state)
       pthread_join(threads[i], NULL);
       assert_true(runners[i].is_right);
    }
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_QUEUE), THREADS * ROUNDS);
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_DISPATCH), THREADS * ROUNDS);
-   strike(&s);
+   profiled_end(&s);
 }
 
 AGX_TEST_FILE(void)

@@ -8,14 +8,14 @@
 
 static void dispatch_profiling_records_command_buffer_dispatch(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
    struct agx_command_buffer *commands = start(&s, "layer");
    add(&s, commands, 7);
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_flush(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_flush(s.w.f->device));
    assert_int_equal(told.count, 1);
    const struct agx_profile_record *it = &told.records[0];
    assert_int_equal(it->kind, AGX_PROFILE_RECORD_DISPATCH);
@@ -28,36 +28,36 @@ static void dispatch_profiling_records_command_buffer_dispatch(void **state)
    assert_int_equal(it->granularity, AGX_PROFILE_ONE_DISPATCH);
    assert_int_equal(it->span_count, 1);
    assert_times(&s, it);
-   assert_ok(agx_profile_end(s.f->device));
-   assert_int_equal(s.words[1][31], 7);
+   assert_ok(agx_profile_end(s.w.f->device));
+   assert_int_equal(s.w.words[1][31], 7);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void multi_dispatch_profiling_filters_command_index(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_DISPATCH);
    desc.filter.has_command_index = true;
    desc.filter.command_index = 1;
-   assert_ok(agx_profile_begin(s.f->device, &desc));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
    struct agx_command_buffer *commands = start(&s, NULL);
    count(&s, commands);
    assert_ok(agx_cmd_barrier(commands, NULL));
    add(&s, commands, 5);
    assert_ok(agx_cmd_barrier(commands, NULL));
    count(&s, commands);
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 1);
    assert_int_equal(told.records[0].command_index, 1);
    assert_int_equal(told.records[0].granularity, AGX_PROFILE_ONE_DISPATCH);
-   assert_int_equal(s.words[1][0], 6);
-   assert_int_equal(s.words[1][31], 37);
+   assert_int_equal(s.w.words[1][0], 6);
+   assert_int_equal(s.w.words[1][31], 37);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void dispatch_with_constants_and_bindings_while_profiling(void **state)
@@ -70,39 +70,39 @@ static void dispatch_with_constants_and_bindings_while_profiling(void **state)
       AGX_PROFILE_QUEUE | AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH | AGX_PROFILE_HOST |
          AGX_PROFILE_MEMORY,
    };
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    for (uint32_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-      begin(s.f, &told, families[i]);
+      begin(s.w.f, &told, families[i]);
       struct agx_command_buffer *commands = start(&s, NULL);
       count(&s, commands);
       assert_ok(agx_cmd_barrier(commands, NULL));
       add(&s, commands, 100 + i);
-      conformance_run(s.f, commands);
-      assert_int_equal(s.words[1][3], 104 + i);
+      conformance_run(s.w.f, commands);
+      assert_int_equal(s.w.words[1][3], 104 + i);
       agx_release(commands);
-      assert_ok(agx_profile_end(s.f->device));
+      assert_ok(agx_profile_end(s.w.f->device));
       assert_true(told.count > 0);
    }
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void dispatch_host_queue_event_profiling(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_QUEUE);
-   struct agx_semaphore *go = fixture_semaphore(s.f), *done = fixture_semaphore(s.f);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_QUEUE);
+   struct agx_semaphore *go = fixture_semaphore(s.w.f), *done = fixture_semaphore(s.w.f);
    struct agx_command_buffer *commands = start(&s, "parked");
    add(&s, commands, 1);
    assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(s.f, commands, conformance_point(go, 1), conformance_point(done, 1)));
+   assert_ok(fixture_submit(s.w.f, commands, conformance_point(go, 1), conformance_point(done, 1)));
    uint64_t parked_ns = now_ns();
    assert_ok(agx_semaphore_signal(go, 1));
    assert_ok(fixture_wait(done, 1));
-   assert_ok(agx_profile_flush(s.f->device));
+   assert_ok(agx_profile_flush(s.w.f->device));
    assert_int_equal(told.count, 1);
    const struct agx_profile_record *it = find(&told, AGX_PROFILE_RECORD_QUEUE, 0);
    assert_string_equal(it->name, "execute");
@@ -114,24 +114,24 @@ static void dispatch_host_queue_event_profiling(void **state)
    assert_times(&s, it);
    assert_true(it->submitted_ns <= parked_ns);
    assert_true(it->start_ns >= parked_ns);
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    agx_release(go);
    agx_release(done);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void dispatch_device_queue_event_profiling(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_DEVICE_QUEUE);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_DEVICE_QUEUE);
    struct agx_command_buffer *commands = start(&s, "layer");
    add(&s, commands, 1);
    add(&s, commands, 2);
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 1);
    const struct agx_profile_record *it = &told.records[0];
    assert_int_equal(it->kind, AGX_PROFILE_RECORD_DEVICE_QUEUE);
@@ -139,14 +139,14 @@ static void dispatch_device_queue_event_profiling(void **state)
    assert_int_equal(it->span_count, 2);
    assert_times(&s, it);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void dispatch_profile_filters_choose_dispatches(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    struct agx_command_buffer *one = start(&s, "one"), *other = start(&s, "other");
    add(&s, one, 1);
    add(&s, other, 2);
@@ -155,10 +155,10 @@ static void dispatch_profile_filters_choose_dispatches(void **state)
       desc_of(&told, AGX_PROFILE_DISPATCH | AGX_PROFILE_QUEUE | AGX_PROFILE_DEVICE_QUEUE);
    desc.filter.command_buffer = agx_command_buffer_profile_id(other);
    desc.filter.function = "a?*";
-   assert_ok(agx_profile_begin(s.f->device, &desc));
-   conformance_run(s.f, one);
-   conformance_run(s.f, other);
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
+   conformance_run(s.w.f, one);
+   conformance_run(s.w.f, other);
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_QUEUE), 2);
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_DEVICE_QUEUE), 2);
    assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_DISPATCH), 1);
@@ -167,28 +167,28 @@ static void dispatch_profile_filters_choose_dispatches(void **state)
    /* Of another queue, nothing. */
    desc = desc_of(&told, AGX_PROFILE_DISPATCH | AGX_PROFILE_QUEUE);
    desc.filter.queues = 2;
-   assert_ok(agx_profile_begin(s.f->device, &desc));
-   struct agx_semaphore *done = fixture_semaphore(s.f);
-   assert_ok(fixture_submit(s.f, one, NO_POINT, conformance_point(done, 1)));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
+   assert_ok(fixture_submit(s.w.f, one, NO_POINT, conformance_point(done, 1)));
    assert_ok(fixture_wait(done, 1));
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 0);
    agx_release(done);
    agx_release(one);
    agx_release(other);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void dispatch_profile_filter_can_skip_direct_dispatch_events(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   struct agx_semaphore *done = fixture_semaphore(s.f);
+   profiled_begin(&s, state);
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
    struct agx_command_buffer *commands = start(&s, "one");
-   struct agx_binding binding = {.ref = {s.buffers[0], 0, AGX_WHOLE_LENGTH}};
+   struct agx_binding binding = {.ref = {s.w.buffers[0], 0, AGX_WHOLE_LENGTH}};
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                   .executable = s.count,
+                                   .executable = s.w.count,
                                    .workgroups = {1, 1, 1},
                                    .binding_count = 1,
                                    .bindings = &binding};
@@ -198,52 +198,52 @@ static void dispatch_profile_filter_can_skip_direct_dispatch_events(void **state
                        .signals = &signal,
                        .signal_count = 1,
                        .u.dispatch = {&dispatch}};
-   begin(s.f, &told, AGX_PROFILE_DISPATCH);
-   assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
+   assert_ok(agx_submit(s.w.f->device, &op, 1, NULL));
    assert_ok(fixture_wait(done, 1));
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 1);
    assert_string_equal(told.records[0].name, "count");
    assert_int_equal(told.records[0].operation, AGX_OP_DISPATCH);
    assert_int_equal(told.records[0].command_buffer, 0);
    struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_DISPATCH);
    desc.filter.command_buffer = agx_command_buffer_profile_id(commands);
-   assert_ok(agx_profile_begin(s.f->device, &desc));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
    signal.value = 2;
-   assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+   assert_ok(agx_submit(s.w.f->device, &op, 1, NULL));
    assert_ok(fixture_wait(done, 2));
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 0);
    agx_release(done);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 static void fill_and_copy_host_queue_event_profiling(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   struct agx_semaphore *done = fixture_semaphore(s.f);
+   profiled_begin(&s, state);
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
    struct agx_point points[] = {conformance_point(done, 1), conformance_point(done, 2)};
    struct agx_op ops[] = {
       {.size = sizeof(ops[0]),
        .kind = AGX_OP_FILL,
        .signals = &points[0],
        .signal_count = 1,
-       .u.fill = {{s.buffers[0], 0, 256}, {1, 2, 3, 4}, 4}},
+       .u.fill = {{s.w.buffers[0], 0, 256}, {1, 2, 3, 4}, 4}},
       {.size = sizeof(ops[0]),
        .kind = AGX_OP_COPY,
        .waits = &points[0],
        .wait_count = 1,
        .signals = &points[1],
        .signal_count = 1,
-       .u.copy = {{s.buffers[0], 0, 128}, {s.buffers[1], 64, 128}}},
+       .u.copy = {{s.w.buffers[0], 0, 128}, {s.w.buffers[1], 64, 128}}},
    };
-   begin(s.f, &told, AGX_PROFILE_QUEUE);
-   assert_ok(agx_submit(s.f->device, ops, 2, NULL));
+   begin(s.w.f, &told, AGX_PROFILE_QUEUE);
+   assert_ok(agx_submit(s.w.f->device, ops, 2, NULL));
    assert_ok(fixture_wait(done, 2));
-   assert_ok(agx_profile_flush(s.f->device));
+   assert_ok(agx_profile_flush(s.w.f->device));
    assert_int_equal(told.count, 2);
    assert_string_equal(told.records[0].name, "fill");
    assert_int_equal(told.records[0].operation, AGX_OP_FILL);
@@ -252,20 +252,20 @@ static void fill_and_copy_host_queue_event_profiling(void **state)
    assert_true(told.records[0].submission < told.records[1].submission);
    for (int i = 0; i < 2; i++)
       assert_times(&s, &told.records[i]);
-   assert_ok(agx_profile_end(s.f->device));
-   assert_int_equal(s.words[1][15], 0);
-   assert_int_equal(s.words[1][16], 0x04030201);
+   assert_ok(agx_profile_end(s.w.f->device));
+   assert_int_equal(s.w.words[1][15], 0);
+   assert_int_equal(s.w.words[1][16], 0x04030201);
    agx_release(done);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* Debug labels show where in a command buffer a dispatch stands. */
 static void labels_are_told(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
-   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   profiled_begin(&s, state);
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
    struct agx_command_buffer *commands = start(&s, "net");
    count(&s, commands);
    assert_ok(agx_cmd_begin_label(commands, "layer 1", 0));
@@ -275,58 +275,58 @@ static void labels_are_told(void **state)
    assert_ok(agx_cmd_end_label(commands));
    add(&s, commands, 1);
    assert_ok(agx_cmd_end_label(commands));
-   conformance_run(s.f, commands);
-   assert_ok(agx_profile_end(s.f->device));
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
    static const char *const labels[] = {"net", "net/layer 1/gemm", "net/layer 1/gemm",
                                         "net/layer 1"};
    assert_int_equal(told.count, 4);
    for (uint32_t i = 0; i < 4; i++)
       assert_string_equal(told.records[i].label, labels[i]);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 /* Bound by a table, a command buffer runs as another one, and is told of as itself. */
 static void tables_are_told_as_their_command_buffer(void **state)
 {
-   struct scene s;
+   struct profiled s;
    struct told told;
-   set(&s, state);
+   profiled_begin(&s, state);
    struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = "net", .table_slots = 1};
    struct agx_command_buffer *commands = NULL;
-   assert_ok(agx_command_buffer_create(s.f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_create(s.w.f->device, &desc, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    const struct agx_binding binding = {.ref = {.length_B = AGX_WHOLE_LENGTH, .table_slot = 1}};
    const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                         .executable = s.count,
+                                         .executable = s.w.count,
                                          .workgroups = {1, 1, 1},
                                          .binding_count = 1,
                                          .bindings = &binding};
    assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
-   begin(s.f, &told, AGX_PROFILE_DISPATCH);
-   struct agx_semaphore *done = fixture_semaphore(s.f);
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
    for (uint64_t i = 0; i < 2; i++) {
-      const struct agx_buffer_ref table = {s.buffers[i], 0, AGX_WHOLE_LENGTH};
+      const struct agx_buffer_ref table = {s.w.buffers[i], 0, AGX_WHOLE_LENGTH};
       const struct agx_point signal = conformance_point(done, i + 1);
       const struct agx_op op = {.size = sizeof(op),
                                 .kind = AGX_OP_EXECUTE,
                                 .signals = &signal,
                                 .signal_count = 1,
                                 .u.execute = {commands, &table, 1}};
-      assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+      assert_ok(agx_submit(s.w.f->device, &op, 1, NULL));
    }
    assert_ok(fixture_wait(done, 2));
-   assert_ok(agx_profile_end(s.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(told.count, 2);
    for (uint32_t i = 0; i < 2; i++) {
       assert_int_equal(told.records[i].command_buffer, agx_command_buffer_profile_id(commands));
       assert_string_equal(told.records[i].label, "net");
-      assert_int_equal(s.words[i][63], 64);
+      assert_int_equal(s.w.words[i][63], 64);
    }
    agx_release(done);
    agx_release(commands);
-   strike(&s);
+   profiled_end(&s);
 }
 
 AGX_TEST_FILE(void)

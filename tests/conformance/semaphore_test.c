@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Semaphores: timelines that grow, fail once, and wake whoever waits.
+ * Semaphores: timelines that grow, fail once, and wake the threads that wait.
  */
 #include "conformance.h"
 

@@ -13,31 +13,6 @@
 #include <unistd.h>
 
 /* A command buffer that runs, and a way to hold it back. */
-struct work {
-   struct fixture *f;
-   struct agx_executable *count;
-   struct agx_buffer *buffer;
-   uint32_t *words;
-   struct agx_command_buffer *commands;
-};
-
-static void open_work(struct fixture *f, struct work *w)
-{
-   w->f = f;
-   w->count = fixture_kernel(f, &agx_test_count);
-   w->buffer = fixture_buffer(f, 256, &w->words);
-   w->commands = fixture_begin(f);
-   fixture_dispatch(w->commands, w->count, 1, &w->buffer, 1, NULL, 0);
-   assert_ok(agx_command_buffer_end(w->commands));
-}
-
-static void close_work(struct work *w)
-{
-   agx_release(w->commands);
-   agx_release(w->buffer);
-   agx_release(w->count);
-}
-
 /* The other side. */
 static struct fixture *open_theirs(struct fixture *ours, struct fixture *second)
 {
@@ -69,8 +44,10 @@ static void a_timeline_of_two_devices(void **state)
    struct work w, v;
    uint64_t value;
    int fd;
-   open_work(ours, &w);
-   open_work(theirs, &v);
+   work_begin(&w, ours);
+   work_record(&w);
+   work_begin(&v, theirs);
+   work_record(&v);
    assert_ok(agx_semaphore_signal(a, 3));
    assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &fd));
    assert_ok(agx_semaphore_import(theirs->device, fd, &b));
@@ -85,24 +62,24 @@ static void a_timeline_of_two_devices(void **state)
    /* The GPU of one, the host of the other. */
    assert_ok(fixture_submit(ours, w.commands, NO_POINT, conformance_point(a, 6)));
    assert_ok(fixture_wait(b, 6));
-   assert_int_equal(w.words[63], 64);
+   assert_int_equal(w.words[0][63], 64);
    /* Work that waits for what the other has not submitted yet, twice around. */
    assert_ok(fixture_submit(ours, NULL, conformance_point(a, 8), conformance_point(a, 9)));
    assert_ok(fixture_submit(theirs, v.commands, conformance_point(b, 7), conformance_point(b, 8)));
    assert_fails(agx_semaphore_wait(&(struct agx_point){a, 9}, 1, false, 0), AGX_DEADLINE_EXCEEDED,
                 "");
-   assert_int_equal(v.words[63], 0);
+   assert_int_equal(v.words[0][63], 0);
    assert_ok(agx_semaphore_signal(a, 7));
    assert_ok(fixture_wait(b, 9));
    assert_ok(fixture_wait(a, 9));
-   assert_int_equal(v.words[63], 64);
+   assert_int_equal(v.words[0][63], 64);
    /* A failure on the host, which a syncobj can't carry, is told all the same. */
    agx_semaphore_fail(a, AGX_DATA_LOSS, "gone");
    assert_fails(fixture_wait(b, 10), AGX_ABORTED, "other side");
    agx_release(a);
    agx_release(b);
-   close_work(&v);
-   close_work(&w);
+   work_end(&v);
+   work_end(&w);
    close_theirs(ours, theirs);
 }
 
@@ -113,17 +90,18 @@ static void work_in_flight_is_exported(void **state)
    struct agx_semaphore *a = fixture_semaphore(ours), *b;
    struct work w;
    int fd;
-   open_work(ours, &w);
+   work_begin(&w, ours);
+   work_record(&w);
    for (uint64_t i = 1; i <= 20; i++)
       assert_ok(fixture_submit(ours, w.commands, NO_POINT, conformance_point(a, i)));
    assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &fd));
    assert_ok(agx_semaphore_import(theirs->device, fd, &b));
    assert_ok(fixture_wait(b, 20));
-   assert_int_equal(w.words[63], 64);
+   assert_int_equal(w.words[0][63], 64);
    close(fd);
    agx_release(a);
    agx_release(b);
-   close_work(&w);
+   work_end(&w);
    close_theirs(ours, theirs);
 }
 
@@ -133,8 +111,10 @@ static void a_sync_file_goes_from_device_to_device(void **state)
    struct agx_semaphore *a = fixture_semaphore(ours), *go = fixture_semaphore(ours), *b;
    struct work w, v;
    int fd;
-   open_work(ours, &w);
-   open_work(theirs, &v);
+   work_begin(&w, ours);
+   work_record(&w);
+   work_begin(&v, theirs);
+   work_record(&v);
    b = fixture_semaphore(theirs);
    assert_fails(agx_semaphore_export(a, 1, AGX_FD_SYNC_FILE, &fd), AGX_FAILED_PRECONDITION,
                 "no submitted operation");
@@ -144,8 +124,8 @@ static void a_sync_file_goes_from_device_to_device(void **state)
    assert_ok(fixture_submit(theirs, v.commands, conformance_point(b, 6), conformance_point(b, 7)));
    assert_ok(agx_semaphore_import_point(b, 6, AGX_FD_SYNC_FILE, fd));
    assert_ok(fixture_wait(b, 7));
-   assert_int_equal(w.words[63], 64);
-   assert_int_equal(v.words[63], 64);
+   assert_int_equal(w.words[0][63], 64);
+   assert_int_equal(v.words[0][63], 64);
    /* One that is reached. */
    assert_ok(agx_semaphore_export(a, 1, AGX_FD_SYNC_FILE, &fd));
    assert_true(is_readable(fd, 0));
@@ -162,8 +142,8 @@ static void a_sync_file_goes_from_device_to_device(void **state)
    agx_release(a);
    agx_release(b);
    agx_release(go);
-   close_work(&v);
-   close_work(&w);
+   work_end(&v);
+   work_end(&w);
    close_theirs(ours, theirs);
 }
 
@@ -174,7 +154,8 @@ static void an_eventfd_tells_of_a_value(void **state)
    struct work w;
    int early, late, failing;
    uint64_t rung;
-   open_work(f, &w);
+   work_begin(&w, f);
+   work_record(&w);
    assert_ok(agx_semaphore_export(a, 0, AGX_FD_EVENTFD, &early));
    assert_ok(agx_semaphore_export(a, 5, AGX_FD_EVENTFD, &late));
    assert_ok(agx_semaphore_export(bad, 1, AGX_FD_EVENTFD, &failing));
@@ -182,7 +163,7 @@ static void an_eventfd_tells_of_a_value(void **state)
    assert_false(is_readable(late, 0));
    assert_ok(fixture_submit(f, w.commands, NO_POINT, conformance_point(a, 5)));
    assert_true(is_readable(late, 60000));
-   assert_int_equal(w.words[63], 64);
+   assert_int_equal(w.words[0][63], 64);
    assert_int_equal(read(late, &rung, sizeof(rung)), sizeof(rung));
    assert_int_equal(rung, 1);
    agx_semaphore_fail(bad, AGX_ABORTED, "no");
@@ -192,7 +173,7 @@ static void an_eventfd_tells_of_a_value(void **state)
    close(failing);
    agx_release(a);
    agx_release(bad);
-   close_work(&w);
+   work_end(&w);
 }
 
 static void a_value_waits_for_files(void **state)
@@ -203,12 +184,13 @@ static void a_value_waits_for_files(void **state)
    struct work w;
    int ends[2], bell = eventfd(0, EFD_CLOEXEC), forever = eventfd(0, EFD_CLOEXEC);
    int kept = dup(bell);
-   open_work(f, &w);
+   work_begin(&w, f);
+   work_record(&w);
    assert_ok(agx_semaphore_import_point(a, 1, AGX_FD_EVENTFD, bell));
    assert_ok(fixture_submit(f, w.commands, conformance_point(a, 1), conformance_point(a, 2)));
    assert_int_equal(write(kept, &one, sizeof(one)), sizeof(one));
    assert_ok(fixture_wait(a, 2));
-   assert_int_equal(w.words[63], 64);
+   assert_int_equal(w.words[0][63], 64);
    close(kept);
    assert_int_equal(pipe(ends), 0);
    assert_ok(agx_semaphore_import_point(a, 3, AGX_FD_EVENTFD, ends[0]));
@@ -220,10 +202,10 @@ static void a_value_waits_for_files(void **state)
    assert_fails(agx_semaphore_import_point(never, 1, AGX_FD_EVENTFD, -1), AGX_CANCELLED, "");
    agx_release(a);
    agx_release(never);
-   close_work(&w);
+   work_end(&w);
 }
 
-/* Nobody can reach the value any more: the file keeps neither semaphore nor device. */
+/* The semaphore goes before its value is reached: the file keeps neither it nor the device. */
 static void an_eventfd_outlives_its_semaphore(void **state)
 {
    struct fixture own;

@@ -10,35 +10,17 @@
 
 #define WORDS 64u
 
-/* count writes i + 1; each piece of work has words of its own. */
-struct work {
-   struct fixture *f;
-   struct agx_executable *count;
-   struct agx_buffer *buffer;
-   uint32_t *words;
-   struct agx_command_buffer *commands;
-};
-
 static struct work make_work(struct fixture *f)
 {
-   struct work w = {.f = f, .count = fixture_kernel(f, &agx_test_count)};
-   w.buffer = fixture_buffer(f, WORDS * 4, &w.words);
-   w.commands = fixture_begin(f);
-   fixture_dispatch(w.commands, w.count, 1, &w.buffer, 1, NULL, 0);
-   assert_ok(agx_command_buffer_end(w.commands));
+   struct work w = {0};
+   work_begin(&w, f);
+   work_record(&w);
    return w;
 }
 
 static bool has_run(const struct work *w)
 {
-   return w->words[WORDS - 1] == WORDS;
-}
-
-static void drop_work(struct work *w)
-{
-   agx_release(w->commands);
-   agx_release(w->buffer);
-   agx_release(w->count);
+   return w->words[0][WORDS - 1] == WORDS;
 }
 
 /* commands NULL: a barrier. */
@@ -99,7 +81,7 @@ static void submit_and_signal(void **state)
    assert_ok(fixture_wait(s, 1));
    assert_true(has_run(&w));
    agx_release(s);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void submit_with_wait(void **state)
@@ -117,7 +99,7 @@ static void submit_with_wait(void **state)
    assert_true(has_run(&w));
    agx_release(go);
    agx_release(done);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void cross_queue_wait_before_signal(void **state)
@@ -133,8 +115,8 @@ static void cross_queue_wait_before_signal(void **state)
    assert_ok(fixture_wait(s, 2));
    assert_true(has_run(&first) && has_run(&second));
    agx_release(s);
-   drop_work(&first);
-   drop_work(&second);
+   work_end(&first);
+   work_end(&second);
 }
 
 static void multi_queue_fan_out_different_values_before_signal(void **state)
@@ -159,7 +141,7 @@ static void multi_queue_fan_out_different_values_before_signal(void **state)
    }
    for (uint32_t i = 0; i < FAN; i++) {
       agx_release(done[i]);
-      drop_work(&works[i]);
+      work_end(&works[i]);
    }
    agx_release(source);
 }
@@ -225,7 +207,7 @@ static void submit_with_multiple_semaphores(void **state)
    assert_true(has_run(&w));
    for (int i = 0; i < 4; i++)
       agx_release(s[i]);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void wait_all_host_and_device_semaphores(void **state)
@@ -241,7 +223,7 @@ static void wait_all_host_and_device_semaphores(void **state)
    assert_ok(agx_semaphore_wait(both, 2, false, AGX_DEADLINE_NEVER));
    agx_release(host);
    agx_release(device);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void wait_any_host_and_device_semaphores_and_device_signals(void **state)
@@ -256,7 +238,7 @@ static void wait_any_host_and_device_semaphores_and_device_signals(void **state)
    assert_false(is_reached(host, 1));
    agx_release(host);
    agx_release(device);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void wait_any_host_and_device_semaphores_and_host_signals(void **state)
@@ -275,7 +257,7 @@ static void wait_any_host_and_device_semaphores_and_host_signals(void **state)
    agx_release(host);
    agx_release(device);
    agx_release(never);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void intermediate_semaphore_between_device_batches(void **state)
@@ -291,8 +273,8 @@ static void intermediate_semaphore_between_device_batches(void **state)
    assert_true(is_reached(between, 1));
    agx_release(between);
    agx_release(done);
-   drop_work(&first);
-   drop_work(&second);
+   work_end(&first);
+   work_end(&second);
 }
 
 static void two_batches_waiting_on_1_former_batch_amongst_2(void **state)
@@ -312,7 +294,7 @@ static void two_batches_waiting_on_1_former_batch_amongst_2(void **state)
    assert_ok(agx_semaphore_wait(all, 3, false, AGX_DEADLINE_NEVER));
    for (int i = 0; i < 4; i++) {
       assert_true(has_run(&works[i]));
-      drop_work(&works[i]);
+      work_end(&works[i]);
    }
    agx_release(a);
    agx_release(b);
@@ -338,8 +320,8 @@ static void two_batches_waiting_on_different_semaphore_values(void **state)
    agx_release(s);
    agx_release(a);
    agx_release(b);
-   drop_work(&first);
-   drop_work(&second);
+   work_end(&first);
+   work_end(&second);
 }
 
 static void batch_waiting_on_another_and_host_signal(void **state)
@@ -359,8 +341,8 @@ static void batch_waiting_on_another_and_host_signal(void **state)
    agx_release(a);
    agx_release(host);
    agx_release(done);
-   drop_work(&first);
-   drop_work(&second);
+   work_end(&first);
+   work_end(&second);
 }
 
 static void device_batch_signal_another_and_host(void **state)
@@ -377,8 +359,8 @@ static void device_batch_signal_another_and_host(void **state)
    assert_true(has_run(&second));
    agx_release(s);
    agx_release(done);
-   drop_work(&first);
-   drop_work(&second);
+   work_end(&first);
+   work_end(&second);
 }
 
 static void batch_waiting_on_smaller_value_after_signaled(void **state)
@@ -393,7 +375,7 @@ static void batch_waiting_on_smaller_value_after_signaled(void **state)
    assert_true(has_run(&w));
    agx_release(s);
    agx_release(done);
-   drop_work(&w);
+   work_end(&w);
 }
 
 static void batch_waiting_on_smaller_value_before_signaled(void **state)
@@ -409,8 +391,8 @@ static void batch_waiting_on_smaller_value_before_signaled(void **state)
    assert_true(is_reached(s, 9));
    agx_release(s);
    agx_release(done);
-   drop_work(&w);
-   drop_work(&source);
+   work_end(&w);
+   work_end(&source);
 }
 
 /* Through a chain over both queues, with code and text; nothing runs. */
@@ -430,14 +412,14 @@ static void propagate_fail_signal(void **state)
    for (int i = 1; i < 4; i++)
       assert_fails(fixture_wait(s[i], 1), AGX_DATA_LOSS, "the source has dried up");
    for (int i = 0; i < 3; i++) {
-      assert_int_equal(works[i].words[0], 0);
-      drop_work(&works[i]);
+      assert_int_equal(works[i].words[0][0], 0);
+      work_end(&works[i]);
    }
    for (int i = 0; i < 4; i++)
       agx_release(s[i]);
 }
 
-/* One of two waits fails while the other is not submitted: nobody waits for that any more. */
+/* One of two waits fails while the other is not submitted: the submission fails without it. */
 static void one_failed_wait_is_enough(void **state)
 {
    struct fixture *f = conformance_device(state);
@@ -449,11 +431,11 @@ static void one_failed_wait_is_enough(void **state)
    agx_semaphore_fail(bad, AGX_ABORTED, "enough");
    assert_fails(fixture_wait(done, 1), AGX_ABORTED, "enough");
    assert_ok(agx_semaphore_signal(never, 1));
-   assert_int_equal(w.words[0], 0);
+   assert_int_equal(w.words[0][0], 0);
    agx_release(never);
    agx_release(bad);
    agx_release(done);
-   drop_work(&w);
+   work_end(&w);
 }
 
 AGX_TEST_FILE(void)

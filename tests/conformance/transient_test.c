@@ -278,7 +278,7 @@ static void indirect_ref_resolved_after_alloca_commit(void **state)
    const struct agx_op op = {.kind = AGX_OP_EXECUTE,
                              .u.execute = {.commands = commands, .table = table, .table_count = 2}};
    struct agx_semaphore *early = fixture_semaphore(f);
-   run(f, early, 0, op); /* nobody waited for the memory */
+   run(f, early, 0, op); /* it does not wait for the allocation */
    assert_fails(fixture_wait(early, 1), AGX_FAILED_PRECONDITION, "before its allocation");
    run(f, timeline, 1, op);
    assert_bytes(words, 0, SIZE_B, 0);

@@ -66,7 +66,7 @@ static void a_watch_is_called_once(void **state)
    agx_release(s);
 }
 
-/* What the GPU signals calls them with nobody waiting. */
+/* A signal of the GPU calls them, though no thread of the test waits. */
 static void the_gpu_calls_a_thousand(void **state)
 {
    enum {

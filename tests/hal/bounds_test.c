@@ -9,50 +9,44 @@
 
 #define USAGE (AGX_USAGE_DISPATCH | AGX_USAGE_INDIRECT_PARAMETERS | AGX_USAGE_TRANSFER)
 
-struct scene {
-   struct fixture f;
-   struct agx_executable *add; /* reads 128 bytes of binding 0, and writes as many of binding 1 */
-   struct agx_buffer *source, *target;
+/* The kernel add reads 128 bytes of binding 0, and writes as many of binding 1. */
+struct bounded {
+   struct work w;
+   struct agx_buffer *source;
 };
 
-static void open_scene(struct scene *it)
+static void bounded_open(struct bounded *it)
 {
    const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 256, .usage = USAGE};
-   uint32_t *words;
-   *it = (struct scene){0};
-   fixture_open(&it->f, "virtual");
-   it->add = fixture_kernel(&it->f, &agx_test_add);
-   assert_ok(agx_buffer_create(it->f.device, &desc, &it->source));
-   it->target = fixture_buffer(&it->f, 256, &words);
+   work_open(&it->w, "virtual");
+   assert_ok(agx_buffer_create(it->w.f->device, &desc, &it->source));
 }
 
-static void close_scene(struct scene *it)
+static void bounded_close(struct bounded *it)
 {
    agx_release(it->source);
-   agx_release(it->target);
-   agx_release(it->add);
-   fixture_close(&it->f);
+   work_close(&it->w);
 }
 
 /* Binding 0 is the first 64 bytes, and the push constant comes from behind. */
-static agx_status run_with_arguments(struct scene *it, uint64_t length_B)
+static agx_status run_with_arguments(struct bounded *it, uint64_t length_B)
 {
    const struct agx_binding bindings[2] = {
       {.binding = 0, .ref = {it->source, 0, 64}},
-      {.binding = 1, .ref = {it->target, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 1, .ref = {it->w.buffers[1], 0, AGX_WHOLE_LENGTH}},
    };
    const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                         .executable = it->add,
+                                         .executable = it->w.add,
                                          .workgroups = {1, 1, 1},
                                          .binding_count = 2,
                                          .bindings = bindings,
                                          .push_B = 4,
                                          .arguments = {it->source, 64, length_B}};
-   struct agx_command_buffer *commands = fixture_begin(&it->f);
-   struct agx_semaphore *done = fixture_semaphore(&it->f);
+   struct agx_command_buffer *commands = fixture_begin(it->w.f);
+   struct agx_semaphore *done = fixture_semaphore(it->w.f);
    assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(&it->f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_submit(it->w.f, commands, NO_POINT, (struct agx_point){done, 1}));
    agx_status status = fixture_wait(done, 1);
    agx_release(commands);
    agx_release(done);
@@ -61,37 +55,37 @@ static agx_status run_with_arguments(struct scene *it, uint64_t length_B)
 
 static void parameters_are_as_long_as_they_are_said_to_be(void **state)
 {
-   struct scene it;
+   struct bounded it;
    setenv("AGX_DEBUG", "bounds", 1);
-   open_scene(&it);
+   bounded_open(&it);
    /* What is bound for anything counts for all that the dispatch does. */
    assert_ok(run_with_arguments(&it, AGX_WHOLE_LENGTH));
    assert_ok(run_with_arguments(&it, 64));
    assert_fails(run_with_arguments(&it, 60), AGX_DATA_LOSS, "load of 4 bytes");
-   close_scene(&it);
-   open_scene(&it); /* the queue is lost */
+   bounded_close(&it);
+   bounded_open(&it); /* the queue is lost */
    assert_fails(run_with_arguments(&it, 4), AGX_DATA_LOSS, "load of 4 bytes");
-   close_scene(&it);
+   bounded_close(&it);
    unsetenv("AGX_DEBUG");
 }
 
-static void refuse(struct scene *it, const struct agx_dispatch *dispatch)
+static void refuse(struct bounded *it, const struct agx_dispatch *dispatch)
 {
-   struct agx_command_buffer *commands = fixture_begin(&it->f);
+   struct agx_command_buffer *commands = fixture_begin(it->w.f);
    assert_fails(agx_cmd_dispatch(commands, dispatch), AGX_INVALID_ARGUMENT, "reserved is 9");
    assert_fails(agx_command_buffer_end(commands), AGX_INVALID_ARGUMENT, "earlier");
    agx_release(commands);
 }
 
-static void dispatches_reserve(struct scene *it)
+static void dispatches_reserve(struct bounded *it)
 {
    const uint32_t push = 1;
    struct agx_binding bindings[2] = {
       {.binding = 0, .ref = {it->source, 0, 128}},
-      {.binding = 1, .ref = {it->target, 0, 128}},
+      {.binding = 1, .ref = {it->w.buffers[1], 0, 128}},
    };
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                   .executable = it->add,
+                                   .executable = it->w.add,
                                    .workgroups = {1, 1, 1},
                                    .binding_count = 2,
                                    .bindings = bindings,
@@ -111,13 +105,14 @@ static void dispatches_reserve(struct scene *it)
 
 static void what_is_reserved_is_zero(void **state)
 {
-   struct scene it;
-   open_scene(&it);
+   struct bounded it;
+   bounded_open(&it);
    dispatches_reserve(&it);
    const uint32_t word = 5;
-   const struct agx_buffer_ref good = {it.target, 0, 8}, bad = {it.target, 0, 8, .reserved = 9};
+   const struct agx_buffer_ref good = {it.w.buffers[1], 0, 8},
+                               bad = {it.w.buffers[1], 0, 8, .reserved = 9};
    const struct agx_buffer_ref other = {it.source, 0, 8};
-   struct agx_command_buffer *commands = fixture_begin(&it.f);
+   struct agx_command_buffer *commands = fixture_begin(it.w.f);
    assert_fails(agx_cmd_fill(commands, bad, &word, 4), AGX_INVALID_ARGUMENT, "reserved is 9");
    assert_fails(agx_cmd_update(commands, &word, bad), AGX_INVALID_ARGUMENT, "reserved is 9");
    assert_fails(agx_cmd_copy(commands, bad, other), AGX_INVALID_ARGUMENT, "reserved is 9");
@@ -125,7 +120,7 @@ static void what_is_reserved_is_zero(void **state)
    agx_release(commands);
    const struct agx_command_buffer_desc with_table = {.size = sizeof(with_table), .table_slots = 1};
    const struct agx_buffer_ref slot = {.length_B = AGX_WHOLE_LENGTH, .table_slot = 1};
-   assert_ok(agx_command_buffer_create(it.f.device, &with_table, &commands));
+   assert_ok(agx_command_buffer_create(it.w.f->device, &with_table, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    assert_ok(agx_cmd_fill(commands, slot, &word, 4));
    assert_ok(agx_command_buffer_end(commands));
@@ -133,11 +128,11 @@ static void what_is_reserved_is_zero(void **state)
    op.u.execute.commands = commands;
    op.u.execute.table = &bad;
    op.u.execute.table_count = 1;
-   assert_fails(agx_submit(it.f.device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "reserved is 9");
+   assert_fails(agx_submit(it.w.f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "reserved is 9");
    op.u.execute.table = &good;
-   assert_ok(agx_submit(it.f.device, &op, 1, NULL));
+   assert_ok(agx_submit(it.w.f->device, &op, 1, NULL));
    agx_release(commands);
-   close_scene(&it);
+   bounded_close(&it);
 }
 
 AGX_TEST_FILE(void)

@@ -107,7 +107,7 @@ static void submit(struct scene *it, uint32_t count, const uint32_t queues[2])
 
 static const uint32_t one_queue[2] = {0, 0}, two_queues[2] = {0, 1};
 
-/* Until the device has run all; nobody has to have looked by then. */
+/* Until the device has run all; the completion thread may not have looked by then. */
 static void run_dry(struct scene *it)
 {
    struct agx_device *device = it->f.device;
@@ -375,7 +375,8 @@ static void the_first_may_fail(void **state)
    }
 }
 
-/* For want of a descriptor or memory nobody knows how one came out: it fails, and nothing else. */
+/* For want of a descriptor or memory the library can't ask how one came out: that one fails, and
+ * no other. */
 static void one_cannot_be_asked(void **state)
 {
    static const int errors[] = {EMFILE, ENOMEM};
@@ -490,8 +491,8 @@ static void counts_wrap(void **state)
    }
 }
 
-/* From the moment that another queue has it, single counts say nothing, for whoever is in flight:
- * the second one's end may have added to the first one's count. */
+/* From the moment that another queue has it, single counts say nothing of the submissions in
+ * flight: the second one's end may have added to the first one's count. */
 static void mixing_spoils_all(void **state)
 {
    struct rules it;
@@ -524,14 +525,14 @@ static void without_a_head_behind_heads(void **state)
    init_rules(&it, 0);
    (void)enter(&it, 0);
    assert_int_equal(agx_breadcrumb_begin(&it.breadcrumb, 0, false, &stream), 0);
-   assert_false(it.breadcrumb.slots.is_mixed); /* nobody has come through a prologue */
+   assert_false(it.breadcrumb.slots.is_mixed); /* no submission has come through a prologue */
    assert_int_equal(enter(&it, 0), 1);
    assert_int_equal(agx_breadcrumb_begin(&it.breadcrumb, 0, false, &stream), 0);
    assert_true(it.breadcrumb.slots.is_mixed);
    assert_int_equal(stream.stream_va, 1);
 }
 
-/* What lags without a failure may come late, and is nobody else's then. */
+/* A count that lags without a failure may come late, and is not taken for the next submission's. */
 static void a_late_count_is_nobody_elses(void **state)
 {
    struct rules it;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The disk cache: what is put comes back to the byte or not at all, whatever happens to the files,
- * whoever else writes, and however little room there is.
+ * which other processes write, and however little room there is.
  */
 #include "disk_cache_scene.h"
 
@@ -103,7 +103,7 @@ static void links_pipes_and_open_files_are_not_read(void **state)
    assert_int_equal(mkfifo(one, 0600), 0);
    assert_false(has(&f, 1));
    put(&f, 1);
-   assert_int_equal(chmod(one, 0622), 0); /* anybody can have written it */
+   assert_int_equal(chmod(one, 0622), 0); /* any user can have written it */
    assert_false(has(&f, 1));
    assert_int_equal(stats_of(&f).dropped, 3);
    remove_folder(&f);

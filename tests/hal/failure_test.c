@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The kernel refuses, hangs or goes away: every request fails in turn, and each time the
- * HAL says so, leaks nothing, waits for nobody, and closes the node.
+ * HAL returns an error, leaks nothing, waits for no fence that can't come, and closes the node.
  */
 #include <errno.h>
 #include <sched.h>
@@ -95,60 +95,24 @@ static void every_request_may_fail(void **state)
    free(image);
 }
 
-struct world {
-   struct failing_kmd kmd;
-   struct fixture fixture;
-   struct agx_executable *kernel;
-   struct agx_buffer *buffer;
-   uint32_t *words;
-   struct agx_command_buffer *commands;
-   struct agx_semaphore *done;
-};
-
-static void open_world(struct world *w)
-{
-   struct fixture *f = &w->fixture;
-   failing_kmd_open(&w->kmd);
-   assert_ok(agx_instance_create(NULL, &f->instance));
-   assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
-   f->info.size = sizeof(f->info);
-   agx_device_get_info(f->device, &f->info);
-   w->kernel = fixture_kernel(f, &agx_test_count);
-   w->buffer = fixture_buffer(f, 256, &w->words);
-   w->done = fixture_semaphore(f);
-   w->commands = fixture_begin(f);
-   fixture_dispatch(w->commands, w->kernel, 1, &w->buffer, 1, NULL, 0);
-   assert_ok(agx_command_buffer_end(w->commands));
-}
-
-static void close_world(struct world *w)
-{
-   agx_release(w->commands);
-   agx_release(w->done);
-   agx_release(w->buffer);
-   agx_release(w->kernel);
-   fixture_close(&w->fixture);
-   failing_kmd_await_close(&w->kmd);
-}
-
 /* A refused submission leaves the semaphore and the command buffer as they were. */
 static void a_refused_submission_can_be_repeated(void **state)
 {
-   struct world w;
+   struct work w;
    struct agx_point signal;
    uint64_t value;
-   open_world(&w);
+   work_open_failing(&w, NULL);
+   work_record(&w);
    signal = (struct agx_point){w.done, 1};
-   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
-   assert_fails(fixture_submit(&w.fixture, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED,
-                "");
+   failing_kmd_arm(w.kmd, 0, NR_SUBMIT, ENOMEM);
+   assert_fails(fixture_submit(w.f, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED, "");
    assert_ok(agx_semaphore_query(w.done, &value));
    assert_int_equal(value, 0);
-   failing_kmd_disarm(&w.kmd);
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, signal));
+   failing_kmd_disarm(w.kmd);
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, signal));
    assert_ok(fixture_wait(w.done, 1));
-   assert_int_equal(w.words[63], 64);
-   close_world(&w);
+   assert_int_equal(w.words[0][63], 64);
+   work_close(&w);
 }
 
 static void ignore(void *user, const struct agx_profile_record *record) {}
@@ -156,79 +120,82 @@ static void ignore(void *user, const struct agx_profile_record *record) {}
 /* Nor does a session think that it is in flight. */
 static void a_refused_submission_leaves_no_profile(void **state)
 {
-   struct world w;
-   open_world(&w);
+   struct work w;
+   work_open_failing(&w, NULL);
+   work_record(&w);
    const struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_DEVICE_QUEUE, .fn = ignore};
-   assert_ok(agx_profile_begin(w.fixture.device, &desc));
-   const struct agx_profile *profile = w.fixture.device->context.profile;
+   assert_ok(agx_profile_begin(w.f->device, &desc));
+   const struct agx_profile *profile = w.f->device->context.profile;
    for (uint64_t round = 1; round <= 3; round++) {
       const struct agx_point signal = {w.done, round};
-      failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
-      assert_fails(fixture_submit(&w.fixture, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED,
-                   "");
-      failing_kmd_disarm(&w.kmd);
+      failing_kmd_arm(w.kmd, 0, NR_SUBMIT, ENOMEM);
+      assert_fails(fixture_submit(w.f, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED, "");
+      failing_kmd_disarm(w.kmd);
       assert_true(agx_list_empty(&profile->in_flight));
-      assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, signal));
+      assert_ok(fixture_submit(w.f, w.commands, NO_POINT, signal));
       assert_ok(fixture_wait(w.done, round));
       assert_true(agx_list_empty(&profile->in_flight));
    }
-   assert_ok(agx_profile_end(w.fixture.device));
-   close_world(&w);
+   assert_ok(agx_profile_end(w.f->device));
+   work_close(&w);
 }
 
-/* Nobody is there to hear of it when a parked submission is refused: its signals fail. */
+/* agx_submit() has returned when the kernel refuses a parked submission: its signals fail. */
 static void a_parked_submission_that_is_refused_fails(void **state)
 {
-   struct world w;
-   open_world(&w);
-   struct agx_semaphore *go = fixture_semaphore(&w.fixture);
-   assert_ok(fixture_submit(&w.fixture, w.commands, (struct agx_point){go, 1},
-                            (struct agx_point){w.done, 1}));
-   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
+   struct work w;
+   work_open_failing(&w, NULL);
+   work_record(&w);
+   struct agx_semaphore *go = fixture_semaphore(w.f);
+   assert_ok(
+      fixture_submit(w.f, w.commands, (struct agx_point){go, 1}, (struct agx_point){w.done, 1}));
+   failing_kmd_arm(w.kmd, 0, NR_SUBMIT, ENOMEM);
    assert_ok(agx_semaphore_signal(go, 1));
    assert_fails(fixture_wait(w.done, 1), AGX_RESOURCE_EXHAUSTED, "");
-   assert_int_equal(w.words[63], 0);
+   assert_int_equal(w.words[0][63], 0);
    agx_release(go);
-   close_world(&w);
+   work_close(&w);
 }
 
 /* When waiting itself fails the device counts as lost: everything outstanding fails, and
  * so does what comes later. */
 static void a_lost_device_fails_what_is_outstanding(void **state)
 {
-   struct world w;
-   open_world(&w);
-   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_WAIT, ENODEV);
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   struct work w;
+   work_open_failing(&w, NULL);
+   work_record(&w);
+   failing_kmd_arm(w.kmd, 0, NR_TIMELINE_WAIT, ENODEV);
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
    agx_status status = fixture_wait(w.done, 1);
    assert_int_not_equal(status, AGX_OK);
-   failing_kmd_disarm(&w.kmd);
-   assert_int_equal(agx_device_status(w.fixture.device), status);
-   struct agx_semaphore *later = fixture_semaphore(&w.fixture);
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){later, 1}));
+   failing_kmd_disarm(w.kmd);
+   assert_int_equal(agx_device_status(w.f->device), status);
+   struct agx_semaphore *later = fixture_semaphore(w.f);
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){later, 1}));
    assert_int_equal(fixture_wait(later, 1), status);
-   assert_int_equal(agx_queue_recreate(w.fixture.device, 0), status);
+   assert_int_equal(agx_queue_recreate(w.f->device, 0), status);
    agx_release(later);
-   close_world(&w);
+   work_close(&w);
 }
 
 /* A shortage while waiting or asking is the caller's to hear of, and takes nothing away. */
 static void a_shortage_takes_nothing_away(void **state)
 {
-   struct world w;
-   open_world(&w);
-   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_WAIT, ENOMEM);
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   struct work w;
+   work_open_failing(&w, NULL);
+   work_record(&w);
+   failing_kmd_arm(w.kmd, 0, NR_TIMELINE_WAIT, ENOMEM);
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
    agx_status status = fixture_wait(w.done, 1);
    assert_true(status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED);
-   failing_kmd_disarm(&w.kmd);
-   assert_ok(agx_device_status(w.fixture.device));
+   failing_kmd_disarm(w.kmd);
+   assert_ok(agx_device_status(w.f->device));
    assert_ok(fixture_wait(w.done, 1));
-   assert_int_equal(w.words[63], 64);
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 2}));
+   assert_int_equal(w.words[0][63], 64);
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 2}));
    assert_ok(fixture_wait(w.done, 2));
-   close_world(&w);
+   work_close(&w);
 }
 
 /* A fault takes its queue away: what is behind it fails with its text, what comes later does, and
@@ -313,24 +280,25 @@ static void hear_of_the_fault(void *user, uint32_t nr)
 /* What the kernel is being given while its queue is lost fails then and there. */
 static void a_queue_lost_meanwhile_is_heard_of(void **state)
 {
-   struct world w;
+   struct work w;
    setenv("AGX_VIRTUAL_INJECT", "fault 1", 1);
-   open_world(&w);
+   work_open_failing(&w, NULL);
+   work_record(&w);
    unsetenv("AGX_VIRTUAL_INJECT");
-   struct late late = {.failed = fixture_semaphore(&w.fixture)};
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){late.failed, 1}));
+   struct late late = {.failed = fixture_semaphore(w.f)};
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){late.failed, 1}));
    late.is_armed = true;
-   w.kmd.hook_user = &late;
-   w.kmd.hook = hear_of_the_fault;
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   w.kmd->hook_user = &late;
+   w.kmd->hook = hear_of_the_fault;
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
    assert_false(late.is_armed);
-   pthread_mutex_lock(&w.fixture.device->sync.lock);
+   pthread_mutex_lock(&w.f->device->sync.lock);
    assert_int_equal(w.done->failure.status, AGX_DATA_LOSS);
-   pthread_mutex_unlock(&w.fixture.device->sync.lock);
+   pthread_mutex_unlock(&w.f->device->sync.lock);
    assert_fails(fixture_wait(w.done, 1), AGX_DATA_LOSS, "fault");
-   w.kmd.hook = NULL;
+   w.kmd->hook = NULL;
    agx_release(late.failed);
-   close_world(&w);
+   work_close(&w);
 }
 
 /* Of what failed on one queue nothing follows on another, also when the host hears of both at once,
@@ -382,9 +350,10 @@ static void a_fault_is_known_before_what_follows(void **state)
  * host hears of the first. */
 static void a_failure_between_is_known_before_what_follows(void **state)
 {
-   struct world w;
-   open_world(&w);
-   struct fixture *f = &w.fixture;
+   struct work w;
+   work_open_failing(&w, NULL);
+   work_record(&w);
+   struct fixture *f = w.f;
    struct agx_semaphore *first = fixture_semaphore(f), *between = fixture_semaphore(f);
    const struct agx_point points[3] = {{first, 1}, {between, 1}, {w.done, 1}};
    struct agx_op ops[3] = {0};
@@ -396,15 +365,15 @@ static void a_failure_between_is_known_before_what_follows(void **state)
                                .signals = &points[i],
                                .signal_count = 1,
                                .u.execute.commands = i == 1 ? NULL : w.commands};
-   failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM); /* nobody hears of anything */
+   failing_kmd_arm(w.kmd, 0, NR_QUERY, ENOMEM); /* the completion thread learns of no end */
    assert_ok(agx_submit(f->device, ops, 3, NULL));
    agx_semaphore_fail(first, AGX_DATA_LOSS, "by the host");
-   failing_kmd_disarm(&w.kmd);
+   failing_kmd_disarm(w.kmd);
    assert_fails(fixture_wait(w.done, 1), AGX_DATA_LOSS, "by the host");
    assert_fails(fixture_wait(between, 1), AGX_DATA_LOSS, "by the host");
    agx_release(between);
    agx_release(first);
-   close_world(&w);
+   work_close(&w);
 }
 
 static void never_called(struct agx_watch *watch, agx_status status, uint64_t value)
@@ -424,62 +393,64 @@ static bool is_in_kernel(struct agx_device *device)
  * thread still has to tell when it comes back must not bring the device to life again. */
 static void a_device_goes_though_nobody_can_be_woken(void **state)
 {
-   struct world w;
+   struct work w;
    uint64_t value = 0;
    setenv("AGX_VIRTUAL_INJECT", "unwoken 1; slow 1 50000", 1);
-   open_world(&w);
+   work_open_failing(&w, NULL);
+   work_record(&w);
    unsetenv("AGX_VIRTUAL_INJECT");
    struct agx_watch watch = {.value = 2, .fn = never_called};
-   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
    assert_ok(agx_semaphore_watch(w.done, &watch));
-   while (!is_in_kernel(w.fixture.device))
+   while (!is_in_kernel(w.f->device))
       sched_yield();
    while (value == 0)
       assert_ok(agx_semaphore_query(w.done, &value));
    assert_true(agx_semaphore_unwatch(w.done, &watch));
-   failing_kmd_arm(&w.kmd, 0, NR_SIGNAL, ENOMEM);
-   close_world(&w);
+   failing_kmd_arm(w.kmd, 0, NR_SIGNAL, ENOMEM);
+   work_close(&w);
 }
 
 /* Memory that a refused submission would have used is free at once: nothing waits for an epoch that
- * nobody submits. */
+ * is never submitted. */
 static void a_refused_submission_uses_no_memory(void **state)
 {
-   struct world w;
+   struct work w;
    struct agx_buffer *first = NULL, *second = NULL;
-   open_world(&w);
+   work_open_failing(&w, NULL);
+   work_record(&w);
    const struct agx_point given = {w.done, 1}, taken = {w.done, 2};
    struct agx_pool_desc desc = {
       .size = sizeof(desc), .strategy = AGX_POOL_FIXED, .block_B = 65536, .limit_B = 65536};
    struct agx_pool *pool = NULL;
-   assert_ok(agx_pool_create(w.fixture.device, &desc, &pool));
+   assert_ok(agx_pool_create(w.f->device, &desc, &pool));
    struct agx_op op = {
       .size = sizeof(op), .kind = AGX_OP_ALLOCA, .u.alloca = {.size_B = 256, .pool = pool}};
    op.u.alloca.out_buffer = &first;
-   assert_ok(agx_submit(w.fixture.device, &op, 1, NULL));
-   struct agx_command_buffer *commands = fixture_begin(&w.fixture);
-   fixture_dispatch(commands, w.kernel, 1, &first, 1, NULL, 0);
+   assert_ok(agx_submit(w.f->device, &op, 1, NULL));
+   struct agx_command_buffer *commands = fixture_begin(w.f);
+   fixture_dispatch(commands, w.count, 1, &first, 1, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
-   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
-   assert_fails(fixture_submit(&w.fixture, commands, NO_POINT, given), AGX_RESOURCE_EXHAUSTED, "");
-   failing_kmd_disarm(&w.kmd);
+   failing_kmd_arm(w.kmd, 0, NR_SUBMIT, ENOMEM);
+   assert_fails(fixture_submit(w.f, commands, NO_POINT, given), AGX_RESOURCE_EXHAUSTED, "");
+   failing_kmd_disarm(w.kmd);
    const struct agx_op give = {.size = sizeof(give),
                                .kind = AGX_OP_DEALLOCA,
                                .signals = &given,
                                .signal_count = 1,
                                .u.dealloca.buffer = first};
-   assert_ok(agx_submit(w.fixture.device, &give, 1, NULL));
+   assert_ok(agx_submit(w.f->device, &give, 1, NULL));
    op.flags = AGX_ALLOCA_ALLOW_WAIT;
    op.signals = &taken;
    op.signal_count = 1;
    op.u.alloca.out_buffer = &second;
-   assert_ok(agx_submit(w.fixture.device, &op, 1, NULL));
+   assert_ok(agx_submit(w.f->device, &op, 1, NULL));
    assert_ok(agx_semaphore_wait(&taken, 1, false, 0));
    agx_release(commands);
    agx_release(first);
    agx_release(second);
    agx_release(pool);
-   close_world(&w);
+   work_close(&w);
 }
 
 AGX_TEST_FILE(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is said of a submission that faulted. Streams go to a queue of the test's own, so that
- * nobody else takes what the device tells of them.
+ * the library's threads don't take the fault reports first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +178,8 @@ static void faults_name_the_dispatch(void **state)
    close_world(&w);
 }
 
-/* Several fail before anybody asks, some of them twice: each is told of once, and its own. */
+/* Several fail before the first is asked for, some of them twice: each gets its own report, once.
+ */
 static void failures_near_each_other_are_told_apart(void **state)
 {
    enum {
@@ -206,7 +207,7 @@ static void failures_near_each_other_are_told_apart(void **state)
    close_world(&w);
 }
 
-/* Soft faults fail nobody, so they are no reason of what fails later. */
+/* Soft faults fail no submission, so they are no reason of a later failure. */
 static void soft_faults_are_no_failures(void **state)
 {
    struct world w;

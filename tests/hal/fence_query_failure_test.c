@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * When the kernel can't be asked how work came out, for want of memory or descriptors: nobody is
- * told of a success that nobody knows of, and what passes is survived.
+ * When the kernel can't be asked how work came out, for want of memory or descriptors: the library
+ * signals no success that it hasn't seen, and goes on when the want passes.
  */
 #include "share_world.h"
 
@@ -16,7 +16,8 @@
 
 /* ---- what others did ---------------------------------------------------------- */
 
-/* The GPU waited for work of others, which failed; at the limit of descriptors nobody can know. */
+/* The GPU waited for another process's work, which failed; at the limit of descriptors the library
+ * can't learn of it. */
 static void how_others_came_out(void **state)
 {
    struct world w;
@@ -83,7 +84,7 @@ static void what_came_before_a_shared_value(void **state)
    world_close(&w);
 }
 
-/* However often somebody asks meanwhile: a want of memory is given time. */
+/* A want of memory is given time, however often the test asks meanwhile. */
 static void a_want_that_passes(void **state)
 {
    struct world w;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_kmd.h"
 #include "hal/device/device.h"
 
 agx_status fixture_open_device(struct agx_instance *instance, const char *name,
@@ -26,6 +27,15 @@ void fixture_open(struct fixture *f, const char *name)
 {
    assert_ok(agx_instance_create(NULL, &f->instance));
    assert_ok(fixture_open_device(f->instance, name, &f->device));
+   f->info.size = sizeof(f->info);
+   agx_device_get_info(f->device, &f->info);
+}
+
+void fixture_open_over(struct fixture *f, const struct agx_device_desc *desc, struct agx_kmd *kmd)
+{
+   const struct agx_device_desc zeros = {.size = sizeof(zeros)};
+   assert_ok(agx_instance_create(NULL, &f->instance));
+   assert_ok(agx_device_open_over(f->instance, desc ? desc : &zeros, kmd, &f->device));
    f->info.size = sizeof(f->info);
    agx_device_get_info(f->device, &f->info);
 }
@@ -113,4 +123,57 @@ agx_status fixture_wait(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_point point = {semaphore, value};
    return agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER);
+}
+
+void work_begin(struct work *w, struct fixture *f)
+{
+   w->f = f;
+   w->commands = NULL;
+   w->count = fixture_kernel(f, &agx_test_count);
+   w->add = fixture_kernel(f, &agx_test_add);
+   for (uint32_t i = 0; i < WORK_BUFFERS; i++)
+      w->buffers[i] = fixture_buffer(f, 256, &w->words[i]);
+   w->done = fixture_semaphore(f);
+}
+
+void work_end(struct work *w)
+{
+   agx_release(w->commands);
+   agx_release(w->done);
+   for (uint32_t i = 0; i < WORK_BUFFERS; i++)
+      agx_release(w->buffers[i]);
+   agx_release(w->add);
+   agx_release(w->count);
+}
+
+void work_open(struct work *w, const char *name)
+{
+   w->kmd = NULL;
+   fixture_open(&w->own, name);
+   work_begin(w, &w->own);
+}
+
+void work_open_failing(struct work *w, const struct agx_device_desc *desc)
+{
+   w->kmd = calloc(1, sizeof(*w->kmd));
+   assert_non_null(w->kmd);
+   failing_kmd_open(w->kmd);
+   fixture_open_over(&w->own, desc, &w->kmd->base);
+   work_begin(w, &w->own);
+}
+
+void work_close(struct work *w)
+{
+   work_end(w);
+   fixture_close(&w->own);
+   if (w->kmd)
+      failing_kmd_await_close(w->kmd);
+   free(w->kmd);
+}
+
+void work_record(struct work *w)
+{
+   w->commands = fixture_begin(w->f);
+   fixture_dispatch(w->commands, w->count, 1, w->buffers, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(w->commands));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that the library calls may fork: the child's thread is nobody's but the child's then,
- * and what it calls does as from any other thread.
+ * Functions that the library calls may fork: in the child the thread is no longer one of the
+ * library's own, and may open, use and close a device as any other thread.
  */
 #include <semaphore.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 static agx_status sleep_and_count(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
    _Atomic int *calls = user;
-   usleep(20000); /* whoever does not wait for it is caught */
+   usleep(20000); /* so long that a wait that returns early is seen */
    ++*calls;
    return AGX_OK;
 }

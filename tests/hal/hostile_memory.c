@@ -29,7 +29,7 @@ static void use_buffer(struct hostile *h)
       (void)!HOSTILE(h, agx_buffer_invalidate(buffer, offset_B, length_B));
       break;
    case 5:
-      (void)!HOSTILE(h, agx_buffer_unmap(buffer)); /* which nobody has mapped */
+      (void)!HOSTILE(h, agx_buffer_unmap(buffer)); /* without a mapping */
       break;
    default:
       HOSTILE_MAKE(

@@ -135,7 +135,8 @@ static void structs_are_filled_as_far_as_the_caller_has_them(void **state)
    assert_int_equal(set.lines, 0);
 }
 
-/* Nothing is written, since nobody knows how much room there is; and it is said. */
+/* Nothing is written, since the size doesn't say how much room the struct has; the error names it.
+ */
 static void sizes_that_cant_be_are_told_of(void **state)
 {
    static const uint32_t wrong[] = {0, 1, 3, 4097, 0x80000000, UINT32_MAX};

@@ -16,7 +16,7 @@ struct agx_test_kernel {
    uint32_t bindings;    /* storage buffers 0..n-1 of set 0, addresses in u0:u1, u2:u3, ... */
    uint32_t written;     /* mask of bindings that are written */
    uint32_t untouched;   /* mask of bindings that are neither read nor written */
-   bool takes_addresses; /* of memory that nobody binds */
+   bool takes_addresses; /* in push constants, of memory that is not bound */
 };
 
 /* The kernel as an ELF image; free it. Push constants follow the addresses. */

@@ -10,50 +10,25 @@
 #include "base/util.h"
 #include "stream.h"
 
-struct bench {
-   struct fixture f;
-   struct agx_executable *count, *add;
-   struct agx_buffer *buffers[2];
-   uint32_t *words[2];
-};
-
-static void open_bench(struct bench *bench)
-{
-   fixture_open(&bench->f, "virtual:g13g");
-   bench->count = fixture_kernel(&bench->f, &agx_test_count);
-   bench->add = fixture_kernel(&bench->f, &agx_test_add);
-   for (uint32_t i = 0; i < 2; i++)
-      bench->buffers[i] = fixture_buffer(&bench->f, 256, &bench->words[i]);
-}
-
-static void close_bench(struct bench *bench)
-{
-   agx_release(bench->buffers[0]);
-   agx_release(bench->buffers[1]);
-   agx_release(bench->add);
-   agx_release(bench->count);
-   fixture_close(&bench->f);
-}
-
-static struct agx_command_buffer *begin(struct bench *bench, uint32_t flags)
+static struct agx_command_buffer *begin(struct work *w, uint32_t flags)
 {
    const struct agx_command_buffer_desc desc = {
       .size = sizeof(desc), .label = "work", .flags = flags};
    struct agx_command_buffer *commands = NULL;
-   assert_ok(agx_command_buffer_create(bench->f.device, &desc, &commands));
+   assert_ok(agx_command_buffer_create(w->f->device, &desc, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    return commands;
 }
 
-static void count(struct bench *bench, struct agx_command_buffer *commands)
+static void count(struct work *w, struct agx_command_buffer *commands)
 {
-   fixture_dispatch(commands, bench->count, 1, bench->buffers, 1, NULL, 0);
+   fixture_dispatch(commands, w->count, 1, w->buffers, 1, NULL, 0);
 }
 
-static void add(struct bench *bench, struct agx_command_buffer *commands)
+static void add(struct work *w, struct agx_command_buffer *commands)
 {
    uint32_t one = 1;
-   fixture_dispatch(commands, bench->add, 1, bench->buffers, 2, &one, 4);
+   fixture_dispatch(commands, w->add, 1, w->buffers, 2, &one, 4);
 }
 
 static void assert_label(const struct agx_command_buffer *commands, uint32_t number,
@@ -67,23 +42,23 @@ static void assert_label(const struct agx_command_buffer *commands, uint32_t num
 
 static void launches_have_labels(void **state)
 {
-   struct bench bench;
-   open_bench(&bench);
-   struct agx_command_buffer *commands = begin(&bench, 0);
-   count(&bench, commands);
+   struct work w;
+   work_open(&w, "virtual:g13g");
+   struct agx_command_buffer *commands = begin(&w, 0);
+   count(&w, commands);
    assert_ok(agx_cmd_begin_label(commands, "layer 1", 0xff0000ff));
-   count(&bench, commands);
-   count(&bench, commands);
+   count(&w, commands);
+   count(&w, commands);
    assert_ok(agx_cmd_begin_label(commands, "matmul", 0));
-   add(&bench, commands);
-   fixture_dispatch(commands, bench.count, 0, bench.buffers, 1, NULL, 0); /* is no launch */
-   count(&bench, commands);
+   add(&w, commands);
+   fixture_dispatch(commands, w.count, 0, w.buffers, 1, NULL, 0); /* is no launch */
+   count(&w, commands);
    assert_ok(agx_cmd_end_label(commands));
-   count(&bench, commands);
+   count(&w, commands);
    assert_ok(agx_cmd_end_label(commands));
    assert_ok(agx_cmd_begin_label(commands, NULL, 0));
    assert_ok(agx_cmd_end_label(commands));
-   add(&bench, commands);
+   add(&w, commands);
    assert_ok(agx_command_buffer_end(commands));
    static const char *const expected[] = {"count",
                                           "layer 1: count",
@@ -99,19 +74,19 @@ static void launches_have_labels(void **state)
    assert_int_equal(agx_command_buffer_dispatch_label(commands, 3, text, sizeof(text)), 19);
    assert_string_equal(text, "layer 1");
    assert_ok(agx_command_buffer_begin(commands));
-   count(&bench, commands);
+   count(&w, commands);
    assert_ok(agx_command_buffer_end(commands));
    assert_label(commands, 0, "count");
    assert_label(commands, 1, "");
    agx_release(commands);
-   close_bench(&bench);
+   work_close(&w);
 }
 
 static void labels_must_balance(void **state)
 {
-   struct bench bench;
-   open_bench(&bench);
-   struct agx_command_buffer *commands = begin(&bench, 0);
+   struct work w;
+   work_open(&w, "virtual:g13g");
+   struct agx_command_buffer *commands = begin(&w, 0);
    assert_ok(agx_cmd_begin_label(commands, "open", 0));
    assert_fails(agx_command_buffer_end(commands), AGX_FAILED_PRECONDITION, "\"open\" is not ended");
    assert_ok(agx_command_buffer_begin(commands));
@@ -120,7 +95,7 @@ static void labels_must_balance(void **state)
    assert_fails(agx_cmd_begin_label(commands, "late", 0), AGX_FAILED_PRECONDITION, "outside");
    assert_fails(agx_cmd_end_label(commands), AGX_FAILED_PRECONDITION, "outside");
    agx_release(commands);
-   close_bench(&bench);
+   work_close(&w);
 }
 
 static uint32_t references(const void *object)
@@ -131,44 +106,44 @@ static uint32_t references(const void *object)
 /* Once, however often they are used; and only in the recordings that are asked to. */
 static void objects_are_held_once(void **state)
 {
-   struct bench bench;
-   open_bench(&bench);
-   struct agx_command_buffer *commands = begin(&bench, 0);
-   struct agx_command_buffer *unretained = begin(&bench, AGX_COMMAND_BUFFER_UNRETAINED);
+   struct work w;
+   work_open(&w, "virtual:g13g");
+   struct agx_command_buffer *commands = begin(&w, 0);
+   struct agx_command_buffer *unretained = begin(&w, AGX_COMMAND_BUFFER_UNRETAINED);
    for (int i = 0; i < 10; i++) {
-      count(&bench, commands);
-      add(&bench, commands);
-      count(&bench, unretained);
-      add(&bench, unretained);
+      count(&w, commands);
+      add(&w, commands);
+      count(&w, unretained);
+      add(&w, unretained);
    }
-   assert_int_equal(references(bench.buffers[0]), 2);
-   assert_int_equal(references(bench.buffers[1]), 2);
-   assert_int_equal(references(bench.count), 2);
+   assert_int_equal(references(w.buffers[0]), 2);
+   assert_int_equal(references(w.buffers[1]), 2);
+   assert_int_equal(references(w.count), 2);
    assert_ok(agx_command_buffer_end(unretained));
    assert_ok(agx_command_buffer_begin(commands));
-   assert_int_equal(references(bench.buffers[0]), 1);
-   assert_int_equal(references(bench.count), 1);
-   count(&bench, commands);
+   assert_int_equal(references(w.buffers[0]), 1);
+   assert_int_equal(references(w.count), 1);
+   count(&w, commands);
    assert_ok(agx_command_buffer_end(commands));
-   assert_int_equal(references(bench.buffers[0]), 2);
+   assert_int_equal(references(w.buffers[0]), 2);
    agx_release(commands);
    agx_release(unretained);
-   assert_int_equal(references(bench.buffers[0]), 1);
-   assert_int_equal(references(bench.add), 1);
-   close_bench(&bench);
+   assert_int_equal(references(w.buffers[0]), 1);
+   assert_int_equal(references(w.add), 1);
+   work_close(&w);
 }
 
 /* What only helps to find mistakes is left out; what would be one of the library is not. */
 static void checks_can_be_left_out(void **state)
 {
-   struct bench bench;
+   struct work w;
    uint32_t one = 1;
-   open_bench(&bench);
-   struct agx_command_buffer *commands = begin(&bench, AGX_COMMAND_BUFFER_UNCHECKED);
-   struct agx_binding bindings[2] = {{.binding = 0, .ref = {bench.buffers[0], 0, 128}},
-                                     {.binding = 1, .ref = {bench.buffers[1], 250, 128}}};
+   work_open(&w, "virtual:g13g");
+   struct agx_command_buffer *commands = begin(&w, AGX_COMMAND_BUFFER_UNCHECKED);
+   struct agx_binding bindings[2] = {{.binding = 0, .ref = {w.buffers[0], 0, 128}},
+                                     {.binding = 1, .ref = {w.buffers[1], 250, 128}}};
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                   .executable = bench.add,
+                                   .executable = w.add,
                                    .workgroups = {1, 1, 1},
                                    .binding_count = 2,
                                    .bindings = bindings,
@@ -180,7 +155,7 @@ static void checks_can_be_left_out(void **state)
    bindings[1].ref.buffer = NULL;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "no buffer");
    assert_ok(agx_command_buffer_begin(commands));
-   bindings[1].ref.buffer = bench.buffers[1];
+   bindings[1].ref.buffer = w.buffers[1];
    dispatch.binding_count = 1;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "no buffer");
    assert_ok(agx_command_buffer_begin(commands));
@@ -192,33 +167,33 @@ static void checks_can_be_left_out(void **state)
    dispatch.push_B = 0;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "push");
    agx_release(commands);
-   close_bench(&bench);
+   work_close(&w);
 }
 
 static void usage_is_checked(void **state)
 {
-   struct bench bench;
+   struct work w;
    uint32_t one = 1;
-   open_bench(&bench);
+   work_open(&w, "virtual:g13g");
    struct agx_buffer_desc desc = {
       .size = sizeof(desc), .size_B = 256, .label = "input", .usage = AGX_USAGE_STORAGE_READ};
    struct agx_buffer *input, *source;
-   assert_ok(agx_buffer_create(bench.f.device, &desc, &input));
+   assert_ok(agx_buffer_create(w.f->device, &desc, &input));
    desc.usage = AGX_USAGE_TRANSFER_SOURCE;
-   assert_ok(agx_buffer_create(bench.f.device, &desc, &source));
+   assert_ok(agx_buffer_create(w.f->device, &desc, &source));
    const struct {
       struct agx_buffer *from, *to;
       const char *text;
-   } cases[] = {{input, bench.buffers[0], NULL},
-                {bench.buffers[0], input, "kernel writes to it"},
-                {source, bench.buffers[0], "kernel reads it"}};
+   } cases[] = {{input, w.buffers[0], NULL},
+                {w.buffers[0], input, "kernel writes to it"},
+                {source, w.buffers[0], "kernel reads it"}};
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      struct agx_command_buffer *commands = begin(&bench, 0);
+      struct agx_command_buffer *commands = begin(&w, 0);
       const struct agx_binding bindings[2] = {
          {.binding = 0, .ref = {cases[i].from, 0, AGX_WHOLE_LENGTH}},
          {.binding = 1, .ref = {cases[i].to, 0, AGX_WHOLE_LENGTH}}};
       const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
-                                            .executable = bench.add,
+                                            .executable = w.add,
                                             .workgroups = {1, 1, 1},
                                             .binding_count = 2,
                                             .bindings = bindings,
@@ -233,29 +208,29 @@ static void usage_is_checked(void **state)
    }
    agx_release(input);
    agx_release(source);
-   close_bench(&bench);
+   work_close(&w);
 }
 
 static void a_fault_names_the_label(void **state)
 {
-   struct bench bench;
+   struct work w;
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
-   open_bench(&bench);
-   struct agx_executable *stray = fixture_kernel(&bench.f, &agx_test_stray);
-   struct agx_semaphore *done = fixture_semaphore(&bench.f);
-   struct agx_command_buffer *commands = begin(&bench, 0);
+   work_open(&w, "virtual:g13g");
+   struct agx_executable *stray = fixture_kernel(w.f, &agx_test_stray);
+   struct agx_semaphore *done = fixture_semaphore(w.f);
+   struct agx_command_buffer *commands = begin(&w, 0);
    uint64_t address = 0x2345678000;
-   count(&bench, commands);
+   count(&w, commands);
    assert_ok(agx_cmd_begin_label(commands, "attention", 0));
    fixture_dispatch(commands, stray, 1, NULL, 0, &address, 8);
    assert_ok(agx_cmd_end_label(commands));
    assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(&bench.f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_submit(w.f, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_fails(fixture_wait(done, 1), AGX_DATA_LOSS, "dispatch 1 (\"attention: stray\")");
    agx_release(commands);
    agx_release(done);
    agx_release(stray);
-   close_bench(&bench);
+   work_close(&w);
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 

@@ -182,7 +182,7 @@ static void long_streams_run(void **state)
    close_scene(&it);
 }
 
-/* Recorded again it takes nothing from anybody: all requests and allocations would fail. */
+/* Recording again makes no request and no allocation: each would fail. */
 static void recording_again_needs_nothing(void **state)
 {
    enum {

@@ -144,7 +144,7 @@ static void words_stand_at_hazards(void **state)
       {"", ""},
       {"|", ""},
       {"ab cd", "LL"},
-      {"ab bc", "LL"},           /* no barrier: whoever records it wants no order */
+      {"ab bc", "LL"},           /* no barrier: the caller wants no order */
       {"ab | bc", "LBL"},        /* read after write */
       {"ab | ca", "LBL"},        /* write after read */
       {"ab | cb", "LBL"},        /* write after write */
@@ -407,8 +407,8 @@ static void what_barriers_order_comes_out_right(void **state)
    agx_release(event);
 }
 
-/* Nobody orders what no barrier stands between: a chain of launches comes out wrong now and then on
- * a device that makes use of it. With barriers it never does. */
+/* The device may overlap launches without a barrier between them: under chaos a chain of such
+ * launches comes out wrong now and then. With barriers it never does. */
 static void what_nobody_orders_may_overlap(void **state)
 {
    enum {

@@ -11,7 +11,7 @@
 struct world {
    struct fixture f;
    struct agx_semaphore *gate, *done;
-   uint64_t last; /* of done, that somebody signals */
+   uint64_t last; /* the highest that a submission signals on done */
 };
 
 static void open_world(struct world *w)

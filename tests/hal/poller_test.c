@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that can't be waited for: what the system says of them arrives as what it means, and nobody
- * waits in vain.
+ * Files that can't be waited for: the semaphore fails with the status that the system's error
+ * means, and no wait stays blocked.
  */
 #include "fixture.h"
 
@@ -87,7 +87,7 @@ static int find_epoll(void)
    return -1;
 }
 
-/* When no file can be watched any more nobody waits for one in vain. */
+/* When the poller can't watch files any more, it fails the semaphores of those that it watches. */
 static void a_broken_poller_fails_what_it_watches(void **state)
 {
    struct fixture f;

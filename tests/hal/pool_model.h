@@ -23,7 +23,7 @@
 /* ---- the model ------------------------------------------------------------- */
 
 struct model {
-   uint16_t owner[SLABS][UNITS]; /* 1..; 0: nobody */
+   uint16_t owner[SLABS][UNITS]; /* 1..; 0: free */
    struct agx_frontier death[SLABS][UNITS];
    struct agx_frontier submitted, reached;
    struct agx_test_rng rng;
@@ -62,7 +62,7 @@ static inline uint32_t slab_of(const struct model *m, const struct agx_pool_bloc
    return (uint32_t)(block->slab - m->slabs);
 }
 
-/* The block is nobody else's, and its user waits for all who had any of it. */
+/* The block belongs to no other owner, and its user waits for all who had any of it. */
 static inline void model_take(struct model *m, uint32_t owner, struct agx_pool_block *block,
                               const struct agx_pool_want *want)
 {
@@ -99,7 +99,7 @@ static inline void model_give(struct model *m, uint32_t owner, const struct agx_
    m->blocks[owner] = NULL;
 }
 
-/* The longest run of units that anybody may have. */
+/* The longest run of free units. */
 static inline uint64_t longest_free(const struct model *m)
 {
    uint64_t longest = 0;

@@ -91,7 +91,7 @@ static void counters_count(void **state)
    }
    assert_int_equal(counter(&told, 1, "instructions"), 4 * counter(&told, 0, "instructions"));
    assert_ok(agx_profile_end(f.device));
-   assert_ok(run(&f, commands)); /* nobody counts any more */
+   assert_ok(run(&f, commands)); /* the session has ended: no record */
    agx_release(commands);
    agx_release(buffer);
    agx_release(count);

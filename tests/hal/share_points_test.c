@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Timelines that several devices signal: their points must grow in the kernel, whoever adds them
- * in whatever order, and what this device adds itself is not taken for others' work.
+ * Timelines that several devices signal: their points must grow in the kernel, whichever device
+ * adds them in whatever order, and what this device adds itself is not taken for others' work.
  */
 #include "share_world.h"
 
@@ -34,7 +34,7 @@ static void assert_told(struct world *w, struct agx_semaphore *semaphore, uint64
    assert_ok(agxw_wait(agx_context_of(w->f.device)->winsys, &point, 1, false, bed_in_ms(20000)));
 }
 
-/* Until nobody tells any value. */
+/* Until no thread publishes a value. */
 static void await_tellers(struct world *w, struct agx_semaphore *semaphore)
 {
    struct agx_device *device = w->f.device;
@@ -138,7 +138,7 @@ static void lower_values_do_not_pull_back(void **state)
       assert_ok(agx_semaphore_signal(s.shared, 1));
       world_submit(&s.w, 0, held(&s, 0), at(s.other, 1));
       if (kind == OF_ANOTHER_QUEUE) {
-         bed_fire(&s.w.bed, 1); /* else nobody is left to run what is not held */
+         bed_fire(&s.w.bed, 1); /* else both streams would be held, and none run */
          world_submit(&s.w, 0, NO_POINT, at(s.shared, 5));
          world_submit(&s.w, 1, NO_POINT, at(s.shared, 3));
          assert_ok(fixture_wait(s.shared, 3));
@@ -226,7 +226,7 @@ static void finish_it(struct meanwhile *meanwhile)
    assert_ok(fixture_wait(meanwhile->s->shared, 5));
 }
 
-/* An export that failed has told nobody of what it forwarded. */
+/* An export that failed has published none of the points that it forwarded. */
 static void a_failed_export_tells_nobody(void **state)
 {
    struct sharing s;
@@ -258,7 +258,7 @@ static void submit_while_exporting(struct meanwhile *meanwhile)
    world_submit(&meanwhile->s->w, 0, held(meanwhile->s, 0), at(meanwhile->s->shared, 5));
 }
 
-/* Of two exports at once one has a timeline that nobody gets. */
+/* Of two exports at once one makes a timeline that it drops. */
 static void exports_at_once_have_one_timeline(void **state)
 {
    struct sharing s;
@@ -291,7 +291,7 @@ static void own_work_in_the_request_is_not_of_others(void **state)
       struct meanwhile meanwhile;
       open_sharing(&s, true, fails ? "fault 3" : NULL); /* the others' are two */
       for (unsigned i = 0; i < BED_STREAMS; i++)
-         bed_fire(&s.w.bed, i); /* else nobody is left to run our own */
+         bed_fire(&s.w.bed, i); /* else no stream is left for our own */
       world_submit(&s.w, 1, at(s.shared, 5), at(s.other, 1));
       arm(&meanwhile, &s, NR_SUBMIT, look_at_shared);
       s.w.kmd.hook = NULL;

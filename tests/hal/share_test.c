@@ -121,7 +121,8 @@ static void the_gpu_waits_for_others(void **state)
    world_close(&w);
 }
 
-/* What nobody has submitted is waited for by the host, until somebody does. */
+/* The completion thread waits for a point that no process has submitted yet; once one has, the GPU
+ * waits for the fence. */
 static void what_is_submitted_later_goes_to_the_gpu(void **state)
 {
    struct world w;

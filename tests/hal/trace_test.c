@@ -136,50 +136,44 @@ static uint32_t occurrences(const char *text, const char *part)
 
 /* ---- tests ---------------------------------------------------------------- */
 
-struct scene {
-   struct fixture f;
-   struct agx_executable *count;
-   struct agx_buffer *buffer;
+/* Work on a device, and a file for its trace. */
+struct traced {
+   struct work w;
    char path[64];
 };
 
-static void set(struct scene *s)
+static void traced_open(struct traced *s)
 {
-   uint32_t *words;
    snprintf(s->path, sizeof(s->path), "/tmp/agx-trace-XXXXXX");
    int fd = mkstemp(s->path);
    assert_true(fd >= 0);
    close(fd);
-   fixture_open(&s->f, "virtual");
-   s->count = fixture_kernel(&s->f, &agx_test_count);
-   s->buffer = fixture_buffer(&s->f, 256, &words);
+   work_open(&s->w, "virtual");
 }
 
-static void strike(struct scene *s)
+static void traced_close(struct traced *s)
 {
-   agx_release(s->count);
-   agx_release(s->buffer);
-   fixture_close(&s->f);
+   work_close(&s->w);
    unlink(s->path);
 }
 
-static void run(struct scene *s, const char *label, int dispatches)
+static void run(struct traced *s, const char *label, int dispatches)
 {
    struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = label};
    struct agx_command_buffer *commands = NULL;
-   struct agx_semaphore *done = fixture_semaphore(&s->f);
-   assert_ok(agx_command_buffer_create(s->f.device, &desc, &commands));
+   struct agx_semaphore *done = fixture_semaphore(s->w.f);
+   assert_ok(agx_command_buffer_create(s->w.f->device, &desc, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    for (int i = 0; i < dispatches; i++)
-      fixture_dispatch(commands, s->count, 1, &s->buffer, 1, NULL, 0);
+      fixture_dispatch(commands, s->w.count, 1, s->w.buffers, 1, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(&s->f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_submit(s->w.f, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_ok(fixture_wait(done, 1));
    agx_release(commands);
    agx_release(done);
 }
 
-static void begin(struct scene *s, uint32_t flags)
+static void begin(struct traced *s, uint32_t flags)
 {
    struct agx_profile_desc desc = {
       .size = sizeof(desc),
@@ -188,17 +182,17 @@ static void begin(struct scene *s, uint32_t flags)
       .flags = flags,
       .path = s->path,
    };
-   assert_ok(agx_profile_begin(s->f.device, &desc));
+   assert_ok(agx_profile_begin(s->w.f->device, &desc));
 }
 
 static void traces_hold_what_happened(void **state)
 {
-   struct scene s;
-   set(&s);
+   struct traced s;
+   traced_open(&s);
    begin(&s, 0);
    read_trace(s.path); /* from the beginning on */
    run(&s, "layer", 2);
-   assert_ok(agx_profile_flush(s.f.device));
+   assert_ok(agx_profile_flush(s.w.f->device));
    const char *text = read_trace(s.path);
    assert_holds(text, "\"args\":{\"name\":\"Apple M1");
    assert_holds(text, "\"name\":\"GPU queue 0\"");
@@ -210,46 +204,46 @@ static void traces_hold_what_happened(void **state)
    assert_int_equal(occurrences(text, "\"ph\":\"b\""), 1);
    assert_int_equal(occurrences(text, "\"ph\":\"e\""), 1);
    run(&s, "more", 1);
-   assert_ok(agx_profile_end(s.f.device));
+   assert_ok(agx_profile_end(s.w.f->device));
    text = read_trace(s.path);
    assert_int_equal(occurrences(text, "\"name\":\"count\",\"ts\""), 3);
    assert_int_equal(occurrences(text, "\"name\":\"process_name\""), 1);
-   strike(&s);
+   traced_close(&s);
 }
 
 static void spans_are_one_slice(void **state)
 {
-   struct scene s;
-   set(&s);
+   struct traced s;
+   traced_open(&s);
    begin(&s, AGX_PROFILE_KEEP_OVERLAP);
    run(&s, NULL, 5);
-   assert_ok(agx_profile_end(s.f.device));
+   assert_ok(agx_profile_end(s.w.f->device));
    const char *text = read_trace(s.path);
    assert_int_equal(occurrences(text, "\"name\":\"5 dispatches from count\""), 1);
    assert_int_equal(occurrences(text, "\"granularity\":\"span\""), 1);
-   strike(&s);
+   traced_close(&s);
 }
 
 static void names_are_escaped(void **state)
 {
-   struct scene s;
-   set(&s);
+   struct traced s;
+   traced_open(&s);
    begin(&s, 0);
    run(&s, "quote \" back \\ line \n tab \t bell \a", 1);
    run(&s, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", 1);
    run(&s, "bad \xff \xc3 \xc0\x80 \xed\xa0\x80 end", 1);
-   assert_ok(agx_profile_end(s.f.device));
+   assert_ok(agx_profile_end(s.w.f->device));
    const char *text = read_trace(s.path);
    assert_holds(text, "quote \\\" back \\\\ line \\u000a tab \\u0009 bell \\u0007");
    assert_holds(text, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
    assert_holds(text, "bad \\ufffd \\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd end");
-   strike(&s);
+   traced_close(&s);
 }
 
 /* A program that ends in the middle of everything. */
 static void a_trace_outlives_its_program(void **state)
 {
-   struct scene s;
+   struct traced s;
    char path[] = "/tmp/agx-trace-XXXXXX";
    int fd = mkstemp(path), status = 0;
    assert_true(fd >= 0);
@@ -258,7 +252,7 @@ static void a_trace_outlives_its_program(void **state)
    assert_true(child >= 0);
    if (child == 0) {
       setenv("AGX_PROFILE", path, 1);
-      set(&s);
+      traced_open(&s);
       unlink(s.path);
       run(&s, "last words", 3);
       _exit(3);
@@ -274,21 +268,21 @@ static void a_trace_outlives_its_program(void **state)
 
 static void the_environment_begins_a_session(void **state)
 {
-   struct scene s, other;
+   struct traced s, other;
    char path[] = "/tmp/agx-trace-XXXXXX", second[64];
    int fd = mkstemp(path);
    assert_true(fd >= 0);
    close(fd);
    setenv("AGX_PROFILE", path, 1);
    setenv("AGX_PROFILE_FAMILIES", "queue,counters", 1);
-   set(&s);
+   traced_open(&s);
    struct agx_profile_desc desc = {.size = sizeof(desc)};
-   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_FAILED_PRECONDITION, "already");
-   set(&other); /* another device, another file */
+   assert_fails(agx_profile_begin(s.w.f->device, &desc), AGX_FAILED_PRECONDITION, "already");
+   traced_open(&other); /* another device, another file */
    run(&s, "one", 1);
    run(&other, "two", 1);
-   strike(&s);
-   strike(&other);
+   traced_close(&s);
+   traced_close(&other);
    unsetenv("AGX_PROFILE_FAMILIES");
    unsetenv("AGX_PROFILE");
    const char *text = read_trace(path);
@@ -304,24 +298,24 @@ static void the_environment_begins_a_session(void **state)
 /* A process that is started by a program that is traced: it inherits the environment. */
 static void processes_have_files_of_their_own(void **state)
 {
-   struct scene s, other;
+   struct traced s, other;
    char path[] = "/tmp/agx-trace-XXXXXX", second[64];
    int fd = mkstemp(path), status = 0;
    assert_true(fd >= 0);
    close(fd);
-   set(&s);
+   traced_open(&s);
    struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .path = path};
-   assert_ok(agx_profile_begin(s.f.device, &desc));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
    run(&s, "parent", 1);
-   set(&other);
-   assert_fails(agx_profile_begin(other.f.device, &desc), AGX_ALREADY_EXISTS, path);
-   strike(&other);
+   traced_open(&other);
+   assert_fails(agx_profile_begin(other.w.f->device, &desc), AGX_ALREADY_EXISTS, path);
+   traced_close(&other);
    pid_t child = fork();
    assert_true(child >= 0);
    if (child == 0) {
       setenv("AGX_PROFILE", path, 1);
-      set(&other);
+      traced_open(&other);
       unlink(other.path);
       run(&other, "child", 1);
       _exit(0);
@@ -329,11 +323,11 @@ static void processes_have_files_of_their_own(void **state)
    assert_int_equal(waitpid(child, &status, 0), child);
    assert_int_equal(status, 0);
    run(&s, "parent again", 1);
-   assert_ok(agx_profile_end(s.f.device));
+   assert_ok(agx_profile_end(s.w.f->device));
    const char *text = read_trace(path);
    assert_holds(text, "parent again");
    assert_null(strstr(text, "child"));
-   strike(&s);
+   traced_close(&s);
    unlink(path);
    for (int i = 2; i < 10; i++) {
       snprintf(second, sizeof(second), "%s.%d", path, i);
@@ -343,51 +337,51 @@ static void processes_have_files_of_their_own(void **state)
 
 static void files_that_fail_fail_nobody(void **state)
 {
-   struct scene s;
+   struct traced s;
    static const char *const paths[] = {"/nowhere/at/all", "/dev/full", "/"};
    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
       setenv("AGX_PROFILE", paths[i], 1);
-      set(&s);
+      traced_open(&s);
       run(&s, NULL, 1);
-      strike(&s);
+      traced_close(&s);
    }
    unsetenv("AGX_PROFILE");
-   set(&s);
+   traced_open(&s);
    struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .path = "/nowhere/at/all"};
-   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_NOT_FOUND, "/nowhere/at/all");
+   assert_fails(agx_profile_begin(s.w.f->device, &desc), AGX_NOT_FOUND, "/nowhere/at/all");
    desc.path = "/";
-   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_INVALID_ARGUMENT, "trace /: Is a dir");
-   strike(&s);
+   assert_fails(agx_profile_begin(s.w.f->device, &desc), AGX_INVALID_ARGUMENT, "trace /: Is a dir");
+   traced_close(&s);
 }
 
 /* The disk is full in the middle: the program goes on, and what was written stays. */
 static void a_full_disk_fails_nobody(void **state)
 {
-   struct scene s;
+   struct traced s;
    struct rlimit before, little;
    struct stat file;
    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
    signal(SIGXFSZ, SIG_IGN);
-   set(&s);
+   traced_open(&s);
    struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH, .path = s.path};
-   assert_ok(agx_profile_begin(s.f.device, &desc));
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
    run(&s, "first", 8);
-   assert_ok(agx_profile_flush(s.f.device)); /* what it takes from the device is there now */
+   assert_ok(agx_profile_flush(s.w.f->device)); /* what it takes from the device is there now */
    assert_int_equal(stat(s.path, &file), 0);
    little = (struct rlimit){(rlim_t)file.st_size + 10, before.rlim_max};
    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
    run(&s, "second", 8);
-   assert_ok(agx_profile_flush(s.f.device));
+   assert_ok(agx_profile_flush(s.w.f->device));
    run(&s, "third", 8);
-   assert_ok(agx_profile_flush(s.f.device));
-   assert_ok(agx_profile_end(s.f.device));
+   assert_ok(agx_profile_flush(s.w.f->device));
+   assert_ok(agx_profile_end(s.w.f->device));
    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
    const char *text = read_trace(s.path);
    assert_holds(text, "first");
    assert_null(strstr(text, "second"));
-   strike(&s);
+   traced_close(&s);
 }
 
 static void families_are_checked(void **state)

@@ -117,7 +117,7 @@ static bool is_inside(const struct attribute *a, uint64_t element)
    return true;
 }
 
-/* False: with robustness off nobody says what is read. */
+/* False: with robustness off no rule says what is read. */
 static bool fetch(const struct attribute *a, uint32_t mode, const uint8_t *pool, uint32_t vertex,
                   uint32_t instance, uint32_t base_instance, uint32_t out[4])
 {

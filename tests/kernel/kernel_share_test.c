@@ -186,7 +186,7 @@ static void count_call(struct agx_watch *watch, agx_status status, uint64_t valu
    atomic_fetch_add(watcher->calls, 1);
 }
 
-/* Nobody waits but the library's own thread, in the kernel. */
+/* Only the library's own thread waits, in the kernel. */
 static void a_thousand_watches_hear_the_other_side(void **state)
 {
    enum {

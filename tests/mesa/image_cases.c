@@ -501,7 +501,7 @@ static void visit_views(const struct visit *visit)
 
 /* ---- Storage images and buffers ------------------------------------------------------------ */
 
-/* A value for a texel, in the format's range, whoever stores it. */
+/* A value for a texel, in the format's range, the same for each driver. */
 static const char *value_of(const struct image_format *format)
 {
    switch (format->numbers) {

@@ -100,7 +100,7 @@ static uint32_t uniform_word(struct maker *m, unsigned depth)
    }
 }
 
-/* On a word that nobody else touches: what it returns is certain. */
+/* On a word that no other invocation touches: what it returns is certain. */
 static uint32_t own_atomic(struct maker *m, unsigned depth)
 {
    static const SpvOp ops[] = {

@@ -110,7 +110,7 @@ static void finds_a_discard_in_divergent_code(void **state)
    FAULT(EVEN("iadd d=r5 a=^r3 b=1\n") STORE("r3"),
          "r3 of lane 0 (thread 0) reaches device memory");
    SOUND(EVEN("iadd d=r3 a=r3 b=1\n") STORE("r3"));
-   /* Lost, but nobody wants it any more. */
+   /* Lost, but no lane reads it any more. */
    SOUND(EVEN("iadd d=r3 a=^r3 b=1\n") STORE("r1"));
 }
 
@@ -258,7 +258,7 @@ static void finds_uniforms_that_nothing_loaded(void **state)
                 AGX_FAILED_PRECONDITION, "bits 0xffff0000 are undefined");
    assert_fails(launch_with("mov d=r3 a=u64", NULL), AGX_INVALID_ARGUMENT,
                 "a uniform beyond the count that the launch declares");
-   /* Lanes without a thread are nobody's: a partial SIMD-group is sound. */
+   /* Lanes without a thread are not checked: a partial SIMD-group is sound. */
    assert_ok(
       launch_with("mfsr d=r1 sr=thread_in_grid_x\nldimm16 d=r0l imm=0\n"
                   "if_icmp a=r1 b=3 nest=1 cond=ult\npop_exec nest=1\n"

@@ -193,7 +193,7 @@ static void test_checks(void **state)
                 AGX_FAILED_PRECONDITION,
                 "check: r25 of lane 0 (thread 0) reaches an image address");
    assert_ok(run_checked("mov d=r24 a=0\nmov d=r25 a=0\n" FETCH("r20", "r24", "2d", "x")));
-   /* Of two channels in memory nobody sees blue and alpha. */
+   /* A format of two channels stores neither blue nor alpha. */
    assert_fails(
       run_checked(READ "mov d=r20 a=0\n" IMAGE("r4")), AGX_FAILED_PRECONDITION,
       "check: r21 of lane 0 (thread 0) reaches an image, but bits 0xffffffff are undefined");

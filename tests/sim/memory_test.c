@@ -323,7 +323,7 @@ static void does_atomics(void **state)
       if (agxs_get_le32(c.data + 12) != rows[i].after)
          fail_msg("%s: %u", rows[i].op, agxs_get_le32(c.data + 12));
       assert_int_equal(c.group->reg[2][0], rows[i].before);
-      assert_int_equal(c.group->reg[3][0], 0xa5a5a5a5); /* what nobody wrote */
+      assert_int_equal(c.group->reg[3][0], 0xa5a5a5a5); /* no lane wrote it */
       end(&c);
    }
    struct memory_case c;

@@ -421,7 +421,7 @@ static void keeps_the_longest_group(void **state)
    end(&counted);
 }
 
-/* A barrier is an issue slot, and nobody's clock waits for others. Each of two groups:
+/* A barrier is an issue slot, and no group's clock waits for the other's. Each of two groups:
  * mfsr 0; lstore 1+1; barrier 3; lload 4 until 34; iadd 5+29; stop 35. */
 static void goes_on_after_a_barrier(void **state)
 {

@@ -41,7 +41,7 @@ static void numbers_and_sizes(void **state)
       uint32_t code;
       int expected;
    } rows[] = {
-      {0xc0086464, -EINVAL},         /* 'd', a number nobody has */
+      {0xc0086464, -EINVAL},         /* 'd', a number without a request */
       {0xc008649f, -EINVAL},         /* beyond the driver's */
       {0xc00864fe, -EINVAL},         /* beyond the core's */
       {0xc0087801, -ENOTTY},         /* another letter */

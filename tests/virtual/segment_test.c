@@ -27,8 +27,8 @@ static void *take(void *user)
    return NULL;
 }
 
-/* What is left when a woken waiter of another process dies and somebody else locks first: one
- * who sleeps, and a lock that says that nobody does. */
+/* What is left when a woken waiter of another process dies and a third process locks first: a
+ * thread that sleeps, and a lock whose word says that none does. */
 static void a_lost_wake_is_made_up_for(void **state)
 {
    if (!KNOWS_LOCK)

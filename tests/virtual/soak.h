@@ -53,7 +53,7 @@ struct soak {
    uint8_t *whole; /* the scratch memory and the void around it */
    size_t whole_bytes;
    uint64_t requests;
-   bool is_child; /* gives out no descriptors: nobody can tell whether others have them still */
+   bool is_child; /* gives out no descriptors: it can't tell whether its parent has them still */
 };
 
 void soak_world_open(struct soak_world *world, struct agx_virtual_node *node);

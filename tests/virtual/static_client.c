@@ -78,7 +78,7 @@ static void ask(int fd)
    struct agx_uapi_get_params get = {0, 0, (uintptr_t)&params, sizeof(params)};
    CHECK(syscall(SYS_ioctl, fd, AGX_IOCTL_VERSION, &version) == 0 && strcmp(name, "asahi") == 0);
    CHECK(ioctl(fd, AGX_IOCTL_ASAHI_GET_PARAMS, &get) == 0 && params.gpu_generation == 13);
-   get.pointer = 16; /* nobody's memory */
+   get.pointer = 16; /* not mapped */
    CHECK(ioctl(fd, AGX_IOCTL_ASAHI_GET_PARAMS, &get) == -1 && errno == EFAULT);
    CHECK(ioctl(fd, AGX_IOCTL_ASAHI_GET_PARAMS, NULL) == -1 && errno == EFAULT);
    CHECK(ioctl(fd, AGX_UAPI_INOUT(0x3f, uint64_t), &get) == -1 && errno == EINVAL);

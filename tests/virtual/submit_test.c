@@ -168,7 +168,7 @@ static void a_sync_file_polls_ready_when_done(void **state)
    device_close(&device);
 }
 
-/* Nobody reads it any more when this thread's close cancels the work: no SIGPIPE. */
+/* The file has no reader any more when this thread's close cancels the work: no SIGPIPE. */
 static void a_sync_file_may_be_closed_before_its_end(void **state)
 {
    struct device device = open_machine();
@@ -339,7 +339,7 @@ static void one_submission_holds_64_commands(void **state)
    device_close(&device);
 }
 
-/* A job of the queue with the higher priority goes first, whoever came first. */
+/* A job of the queue with the higher priority goes first, whichever was submitted first. */
 static void priorities_decide(void **state)
 {
    struct device device = open_machine();

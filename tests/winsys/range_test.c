@@ -129,7 +129,7 @@ static void ranges_are_not_observed(void **state)
    fake_device_end(&it);
 }
 
-/* The sinks of the windows inside are not there any more, for nobody else either. */
+/* The windows inside have lost their sinks, and a later buffer there gets none. */
 static void long_ranges_are_empty(void **state)
 {
    struct fake_device it;

@@ -28,7 +28,7 @@ struct bed {
 const char *bed_device_name(void);
 
 void bed_open(struct bed *bed);
-/* Over a device of somebody else's, who closes it later than the bed. */
+/* Over a device of the caller's, which closes it later than the bed. */
 void bed_open_over(struct bed *bed, struct agxw_device *device);
 void bed_close(struct bed *bed);
 /* Another file of the node. */

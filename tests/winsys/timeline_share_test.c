@@ -171,7 +171,7 @@ static void pending_points_are_submitted_but_not_reached(void **state)
    bed_close(&bed);
 }
 
-/* A later point waits for the earlier ones, whoever is done first. */
+/* A later point waits for the earlier ones, whichever fence is done first. */
 static void points_are_reached_in_order(void **state)
 {
    struct bed bed;

@@ -94,8 +94,8 @@ static void other_files_are_refused(void **state)
    kmd->ops->close(kmd);
 }
 
-/* The dma-buf shows its part of the file, whoever writes. In process its descriptor is one of
- * the whole file. */
+/* The dma-buf shows its part of the file, whether the test writes through the one or the other. In
+ * process its descriptor is one of the whole file. */
 static void memory_is_one(void **state)
 {
    if (strcmp(bed_device_name(), "virtual") == 0)

@@ -206,7 +206,7 @@ static void waits_hold_a_submission_back(void **state)
    struct agxw_timeline *gate, *other;
    assert_ok(agxw_timeline_create(client.device, 0, &gate));
    assert_ok(agxw_timeline_create(client.device, 5, &other));
-   /* Nobody has submitted the gate's point yet. */
+   /* The gate's point is not submitted yet. */
    const struct agxw_point wait = {gate, 1}, done = {client.timeline, 1};
    assert_fails(submit(&client, 1, &wait, 1), AGX_INVALID_ARGUMENT, "SUBMIT");
    assert_fails(agxw_wait(client.device, &done, 1, false, 0), AGX_DEADLINE_EXCEEDED, "");

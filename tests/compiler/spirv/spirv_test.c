@@ -30,7 +30,7 @@ static const char *const kernels[] = {
    "push_arrays", "returns", "shared_memory", "shared_volatile", "specs",    "switches", "vectors",
 };
 
-/* Modules that are damaged, too, but whose text nobody needs to read. */
+/* Modules that are damaged, too, but have no golden text. */
 static const char *const pointer_kernels[] = {
    "addresses",    "buffer_arrays", "private_memory",    "shared_blocks",
    "shared_zeros", "switches64",    "variable_pointers",

@@ -80,7 +80,7 @@ void soak_plan_make(struct soak_plan *plan, const struct soak_place *place);
 
 struct soak_timeline {
    struct agx_semaphore *semaphore;
-   _Atomic uint64_t next;     /* the last value that somebody took to signal */
+   _Atomic uint64_t next;     /* the last value that a thread took to signal */
    _Atomic uint64_t promised; /* the highest whose submission went through */
 };
 
@@ -184,7 +184,7 @@ bool soak_round_open(struct soak_round *round);
 bool soak_device_open(struct soak_device *it);
 /* Its objects go; the last of them takes the node with it. */
 void soak_device_close(struct soak_device *it);
-/* With devices that are still used, but by nobody else. */
+/* With devices that are open, but that no soak thread uses any more. */
 void soak_round_be_quiet(struct soak_round *round);
 /* All that threads have started comes to its end. */
 void soak_round_settle(struct soak_round *round, struct soak_thread *threads);

@@ -6,7 +6,7 @@
 
 /* ---- functions of the host ------------------------------------------------------ */
 
-/* False: nobody takes it, it is to end now. */
+/* False: no thread will finish it, so its function must. */
 static bool defer(struct soak_round *round, struct agx_host_call *call)
 {
    pthread_mutex_lock(&round->lock);
@@ -107,7 +107,7 @@ void soak_use_file(struct soak_thread *thread, struct agx_op *op)
    if (!record || agx_file_import(thread->device->device, &desc, &file) != AGX_OK)
       return;
    record->least = 1;
-   op->kind = AGX_OP_READ; /* many at a time write nothing that anybody reads */
+   op->kind = AGX_OP_READ; /* many at a time write memory that the model doesn't read */
    op->u.file = (struct agx_op_file){file,
                                      0,
                                      {thread->device->scratch[soak_below(thread, SOAK_SCRATCH)],

@@ -38,7 +38,7 @@ struct soak_chain {
    char history[2048]; /* the last links, for who must find out */
 };
 
-/* An operation with all that it points to. Whoever builds it changes the model, too. */
+/* An operation with all that it points to. The function that builds it changes the model, too. */
 struct soak_link {
    struct agx_op op;
    struct agx_point wait, signals[2];

@@ -125,7 +125,7 @@ bool soak_tabled_make(struct soak_device *it)
    return true;
 }
 
-/* A buffer that goes with the submission: nobody but the table keeps it. */
+/* A buffer that goes with the submission: only the table keeps it. */
 static bool make_source(struct soak_thread *thread, struct soak_link *link)
 {
    const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 256};

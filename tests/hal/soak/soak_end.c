@@ -8,7 +8,8 @@
 
 #include "soak.h"
 
-/* Nothing that anybody waits for is left to come, but by what has been submitted. */
+/* After this, all that threads and submissions wait for comes from work that is submitted already.
+ */
 static void release_all(struct soak_round *round, struct soak_thread *threads)
 {
    for (uint32_t d = 0; d < round->plan.devices; d++)

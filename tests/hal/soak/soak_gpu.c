@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations of the GPU on memory that all threads share, so that nobody can tell what is in it.
+ * Operations of the GPU on memory that all threads share, so that the model does not know its
+ * contents.
  */
 #include "soak.h"
 

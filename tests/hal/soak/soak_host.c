@@ -31,7 +31,7 @@ static uint64_t some_value(struct soak_thread *thread, struct soak_timeline *tim
 }
 
 struct counts {
-   uint32_t reached, failed; /* failed: or nobody could tell */
+   uint32_t reached, failed; /* failed: or it can't be known */
 };
 
 static struct counts look_at(const struct agx_point *points, uint32_t count)

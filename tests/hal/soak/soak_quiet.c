@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * When nothing else happens on a round's devices any more: a wake-up that is lost is not made up
- * for by the next one. Two threads hand a value to and fro, over the devices there are; whoever
- * waits for the other would wait for good.
+ * for by the next one. Two threads hand a value to and fro, over the devices there are; after a
+ * lost wake-up one of them would wait for good.
  */
 #include "soak.h"
 
@@ -23,7 +23,7 @@ static void await(struct soak_round *round, const struct agx_point *points, uint
    do /* what a plan's failures take from a wait, another one gets */
       status = agx_semaphore_wait(points, count, any, deadline_ns);
    while (status == AGX_RESOURCE_EXHAUSTED && soak_now() < deadline_ns);
-   soak_check(status == AGX_OK, "in the quiet: nobody is woken for %llu: %s",
+   soak_check(status == AGX_OK, "in the quiet: no thread is woken for %llu: %s",
               (unsigned long long)points[0].value, agx_status_name(status));
 }
 

@@ -95,8 +95,8 @@ static struct row *find_row(const char *id)
    return NULL;
 }
 
-/* What kernels before 6.16 answer; measured on 6.12. (Fences that are over name nobody since some
- * version between 6.12 and 7.2.) */
+/* What kernels before 6.16 answer; measured on 6.12. (Fences that are over name no driver since
+ * some version between 6.12 and 7.2.) */
 static const struct {
    const char *id, *result, *detail, *reason;
 } before_6_16[] = {

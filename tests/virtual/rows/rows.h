@@ -39,7 +39,7 @@ void rows_aside(const char *id, const char *reason);
 void rows_read(const char *name);
 /* On a kernel: what it is known to answer otherwise than the recorded one. */
 void rows_adapt(void);
-/* Fails with the ids of rows that nobody asked for. */
+/* Fails with the ids of rows that no test has asked for. */
 void rows_finish(void);
 
 /* "0", "EINVAL". */
