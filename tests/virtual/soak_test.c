@@ -115,7 +115,7 @@ static uint64_t play_with_child(struct soak_world *world, uint64_t seed)
 }
 
 /* Waits for what executes, then everything must be back. Not so where a child took part: its
- * worker may have died in the middle of a change, which can leak blocks (docs/virtual.md). */
+ * worker may have died in the middle of a change, which can leak blocks (docs/decisions/0025). */
 static void expect_all_back(struct agx_virtual_node *node, uint64_t blocks, bool had_child,
                             uint64_t seed)
 {

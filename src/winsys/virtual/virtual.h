@@ -3,7 +3,7 @@
  * The virtual AGX: the kernel side of the Asahi uAPI and the DRM core ioctls it
  * needs, with a simulated GPU behind it. Behaves as kernel 7.2 does; what it
  * accepts, a real kernel accepts, and with the same errno it refuses. All state
- * lies in one shared-memory segment (docs/virtual.md), so that the node can be
+ * lies in one shared-memory segment (docs/decisions/0025), so that the node can be
  * shared by processes; in process it is the same code on a private mapping.
  */
 #pragma once
