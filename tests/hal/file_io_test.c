@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "hal/host/file_io.h"
+#include "hal/host/file.h"
 
 /* ---- a system of ours ---------------------------------------------------- */
 

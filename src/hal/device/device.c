@@ -13,15 +13,10 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/host/file.h"
-#include "hal/host/host_call.h"
 #include "hal/host/host_pool.h"
 #include "hal/memory/lifetime.h"
 #include "hal/profile/profile.h"
-#include "hal/sync/deferred.h"
-#include "hal/sync/lifetime.h"
-#include "hal/sync/submit.h"
-#include "hal/sync/transfer_op.h"
+#include "hal/sync/state.h"
 
 /* ---- lifetime --------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/host/host_pool.h"
-#include "hal/sync/deferred.h"
+#include "hal/sync/state.h"
 #include "winsys/winsys.h"
 
 static void instance_destroy(struct agx_object *object)

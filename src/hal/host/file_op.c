@@ -10,8 +10,7 @@
 #include "hal/core/desc.h"
 #include "hal/host/file.h"
 #include "hal/host/state.h"
-#include "hal/sync/op.h"
-#include "hal/sync/deferred.h"
+#include "hal/sync/submission.h"
 
 /* About a millisecond's work from the page cache. */
 #define PIECE_B (4u << 20)
@@ -101,8 +100,9 @@ static agx_status check_buffer(const struct agx_buffer *buffer, const char *verb
 }
 
 static agx_status prepare(struct agx_device *device, const struct agx_op *op,
-                          struct agx_submission *submission, bool is_write)
+                          struct agx_submission *submission)
 {
+   const bool is_write = submission->type == &agx_file_write_op;
    const struct agx_op_file *given = &op->u.file;
    const char *verb = is_write ? "write" : "read";
    struct agx_transfer transfer = {.offset_B = given->offset_B, .is_write = is_write};
@@ -130,18 +130,6 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    return AGX_OK;
 }
 
-static agx_status prepare_read(struct agx_device *device, const struct agx_op *op,
-                               struct agx_submission *submission)
-{
-   return prepare(device, op, submission, false);
-}
-
-static agx_status prepare_write(struct agx_device *device, const struct agx_op *op,
-                                struct agx_submission *submission)
-{
-   return prepare(device, op, submission, true);
-}
-
 static agx_status run(struct agx_submission *submission)
 {
    struct state *state = AGX_OP_STATE(submission, struct state);
@@ -157,6 +145,6 @@ static void drop(struct agx_submission *submission)
 }
 
 const struct agx_op_type agx_file_read_op = {
-   .name = "read", .prepare = prepare_read, .run = run, .drop = drop};
+   .name = "read", .prepare = prepare, .run = run, .drop = drop};
 const struct agx_op_type agx_file_write_op = {
-   .name = "write", .prepare = prepare_write, .run = run, .drop = drop};
+   .name = "write", .prepare = prepare, .run = run, .drop = drop};

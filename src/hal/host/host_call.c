@@ -2,14 +2,13 @@
  *
  * Runs calls of the application's functions on the host pool: hal/sync starts and cancels them
  * through agx_host_call_op, and a call finishes its submission when its function returns or says
- * so.
+ * so. A call is an object of its own, because it may outlive its submission: its function still
+ * runs after agx_host_call_finish, or after the signals went ahead (AGX_HOST_CALL_NON_BLOCKING).
  */
-#include "hal/host/host_call.h"
-
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/host/state.h"
-#include "hal/sync/deferred.h"
+#include "hal/sync/submission.h"
 
 #define ALL_FLAGS                                                                                  \
    ((uint64_t)(AGX_HOST_CALL_NON_BLOCKING | AGX_HOST_CALL_WAIT_ACTIVE | AGX_HOST_CALL_RELAXED))
@@ -41,7 +40,7 @@ void agx_host_calls_fini(struct agx_host_calls *calls, const struct agx_host_all
    pthread_mutex_destroy(&calls->lock);
 }
 
-static struct agx_host_call *take(struct agx_device *device)
+static struct agx_host_call *acquire_call(struct agx_device *device)
 {
    struct agx_host_calls *calls = &agx_host_of(device)->calls;
    struct agx_host_call *call = NULL;
@@ -141,7 +140,7 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "host call: fn is NULL");
    AGX_TRY(agx_bits_check("submit: host call", "flags", op->flags, 0));
    AGX_TRY(agx_bits_check("host call", "flags", given->flags, ALL_FLAGS));
-   struct agx_host_call *call = take(device);
+   struct agx_host_call *call = acquire_call(device);
    if (!call)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "host call: out of host memory");
    call->op = *given;

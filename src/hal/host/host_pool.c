@@ -5,32 +5,9 @@
  */
 #include "hal/host/host_pool.h"
 
-#include <pthread.h>
-
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/host/state.h"
-
-enum lane {
-   CALLS,
-   TRANSFERS,
-   LANES,
-};
-
-struct agx_host_pool {
-   void *owner; /* of alloc, retained */
-   const struct agx_host_alloc *alloc;
-   _Atomic uint32_t references; /* the device's, and one of each thread */
-   pthread_mutex_t lock;
-   pthread_cond_t work;
-   struct agx_link lanes[LANES]; /* agx_host_job, by ticket */
-   uint64_t ticket;              /* of the last job */
-   uint32_t waiting;             /* jobs in the lanes */
-   uint32_t running[LANES];
-   uint32_t thread_count, thread_limit, idle;
-   bool stop;
-   pthread_t threads[AGX_HOST_THREADS];
-};
 
 /* The pool's lock, as attributes name it. */
 extern struct agx_lock_class agx_host_pool_lock_class;
@@ -59,9 +36,9 @@ static void drop_reference(struct agx_host_pool *pool)
 
 /* ---- jobs ------------------------------------------------------------- */
 
-static enum lane lane_of(const struct agx_host_job *job)
+static enum agx_host_lane lane_of(const struct agx_host_job *job)
 {
-   return job->type->is_transfer ? TRANSFERS : CALLS;
+   return job->type->is_transfer ? AGX_HOST_TRANSFERS : AGX_HOST_CALLS;
 }
 
 LOCKED static void append(struct agx_host_pool *pool, struct agx_host_job *job)
@@ -71,18 +48,18 @@ LOCKED static void append(struct agx_host_pool *pool, struct agx_host_job *job)
    pool->waiting++;
 }
 
-LOCKED static struct agx_host_job *first(struct agx_host_pool *pool, enum lane lane)
+LOCKED static struct agx_host_job *first(struct agx_host_pool *pool, enum agx_host_lane lane)
 {
    struct agx_link *head = &pool->lanes[lane];
    return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_host_job, link);
 }
 
 /* The job that waited longest among those that may run; NULL: none. */
-LOCKED static struct agx_host_job *take(struct agx_host_pool *pool)
+LOCKED static struct agx_host_job *remove_next(struct agx_host_pool *pool)
 {
-   bool may_transfer = pool->running[TRANSFERS] < AGX_MAX(1, pool->thread_limit - 1);
-   struct agx_host_job *call = first(pool, CALLS);
-   struct agx_host_job *job = may_transfer ? first(pool, TRANSFERS) : NULL;
+   bool may_transfer = pool->running[AGX_HOST_TRANSFERS] < AGX_MAX(1, pool->thread_limit - 1);
+   struct agx_host_job *call = first(pool, AGX_HOST_CALLS);
+   struct agx_host_job *job = may_transfer ? first(pool, AGX_HOST_TRANSFERS) : NULL;
    if (!job || (call && call->ticket < job->ticket))
       job = call;
    if (!job)
@@ -95,7 +72,7 @@ LOCKED static struct agx_host_job *take(struct agx_host_pool *pool)
 /* With the lock held, which is let go of meanwhile. */
 LOCKED static void run_unlocking(struct agx_host_pool *pool, struct agx_host_job *job)
 {
-   enum lane lane = lane_of(job);
+   enum agx_host_lane lane = lane_of(job);
    job->has_run = true;
    pool->running[lane]++;
    unlock(pool);
@@ -124,7 +101,7 @@ static void *work(void *user)
    is_here = true;
    lock(pool);
    for (;;) {
-      struct agx_host_job *job = take(pool);
+      struct agx_host_job *job = remove_next(pool);
       if (job) {
          run_unlocking(pool, job);
          continue;
@@ -178,7 +155,7 @@ void agx_host_pool_cancel(struct agx_host_pool *pool)
    struct agx_link cancelled;
    agx_list_init(&cancelled);
    lock(pool);
-   for (unsigned lane = 0; lane < LANES; lane++) {
+   for (unsigned lane = 0; lane < AGX_HOST_LANES; lane++) {
       agx_list_for_each_safe (struct agx_host_job, job, &pool->lanes[lane], link) {
          if (job->has_run)
             continue;
@@ -211,7 +188,7 @@ agx_status agx_host_pool_create(void *owner, const struct agx_host_alloc *alloc,
    atomic_init(&pool->references, 1);
    pthread_mutex_init(&pool->lock, NULL);
    pthread_cond_init(&pool->work, NULL);
-   for (unsigned lane = 0; lane < LANES; lane++)
+   for (unsigned lane = 0; lane < AGX_HOST_LANES; lane++)
       agx_list_init(&pool->lanes[lane]);
    return AGX_OK;
 }
@@ -232,14 +209,6 @@ void agx_host_pool_destroy(struct agx_host_pool *pool)
          pthread_join(pool->threads[i], NULL);
    }
    drop_reference(pool);
-}
-
-uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool)
-{
-   lock(pool);
-   uint32_t count = pool->thread_count;
-   unlock(pool);
-   return count;
 }
 
 /* ---- the room's state -------------------------------------------------- */

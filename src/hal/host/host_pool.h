@@ -6,6 +6,10 @@
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
 #include "base/list.h"
 #include "base/status.h"
 #include "hal/core/object.h"
@@ -14,7 +18,6 @@
  * disks, leave at least one to the calls. */
 #define AGX_HOST_THREADS 4
 
-struct agx_host_pool;
 struct agx_host_job;
 
 struct agx_host_job_type {
@@ -33,6 +36,28 @@ struct agx_host_job {
    bool has_run;    /* the pool's */
 };
 
+/* What kinds of jobs a pool keeps apart. */
+enum agx_host_lane {
+   AGX_HOST_CALLS,
+   AGX_HOST_TRANSFERS,
+   AGX_HOST_LANES,
+};
+
+struct agx_host_pool {
+   void *owner; /* of alloc, retained */
+   const struct agx_host_alloc *alloc;
+   _Atomic uint32_t references; /* the device's, and one of each thread */
+   pthread_mutex_t lock;
+   pthread_cond_t work;
+   struct agx_link lanes[AGX_HOST_LANES]; /* agx_host_job, by ticket */
+   uint64_t ticket;                       /* of the last job */
+   uint32_t waiting;                      /* jobs in the lanes */
+   uint32_t running[AGX_HOST_LANES];
+   uint32_t thread_count, thread_limit, idle;
+   bool stop;
+   pthread_t threads[AGX_HOST_THREADS];
+};
+
 /* Starts no thread. owner is the object that alloc belongs to, retained until the pool's last
  * thread has gone; thread_limit is 1 to AGX_HOST_THREADS. */
 AGX_MUST_CHECK agx_status agx_host_pool_create(void *owner, const struct agx_host_alloc *alloc,
@@ -49,9 +74,6 @@ AGX_MUST_CHECK agx_status agx_host_pool_post(struct agx_host_pool *pool, struct 
 
 /* Cancels all jobs that have not run yet, on this thread; those that have run go on. */
 void agx_host_pool_cancel(struct agx_host_pool *pool);
-
-/* Threads so far. For tests. */
-uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool);
 
 /* This thread is one of a pool's. */
 bool agx_host_pool_is_here(void);

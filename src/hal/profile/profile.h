@@ -15,7 +15,7 @@ struct agxw_submit;
 /* ---- operations ------------------------------------------------------------
  *
  * An entry is what the session keeps of one operation, from agx_submit until its records are
- * delivered. sync/submission_profile.c makes and moves them. */
+ * delivered. sync/submit.c, send.c and schedule.c make and move them. */
 
 struct agx_profile_operation {
    uint32_t queue, kind; /* kind: enum agx_op_kind */

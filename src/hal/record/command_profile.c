@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a profiling session learns of a command buffer: its number and what its launches are.
- * sync/submission_profile.c calls it when the commands go to the kernel.
+ * sync/send.c calls it when the commands go to the kernel.
  */
 #include <stdio.h>
 #include <string.h>

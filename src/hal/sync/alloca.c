@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * AGX_OP_ALLOCA and AGX_OP_DEALLOCA: allocating and freeing in the order of the queues
- * (alloca_use.h says how a buffer gets its address and its memory). agx_submit and schedule.c call
- * prepare, launch and drop through the tables at the end; agx_buffer_release_after submits a
- * dealloca.
+ * AGX_OP_ALLOCA and AGX_OP_DEALLOCA: allocating and freeing in the order of the queues (alloca.h
+ * says how a buffer gets its address and its memory). agx_submit and schedule.c call prepare,
+ * launch and drop through the tables; agx_buffer_release_after submits a dealloca. At the end, uses
+ * of such buffers: schedule.c and send.c check that they have memory, and say up to which epoch
+ * they are in use.
  */
 #include "hal/sync/alloca.h"
 
 #include <string.h>
 
-#include "agx/chip.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/memory/state.h"
-#include "hal/sync/deferred.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/points.h"
 #include "hal/sync/schedule.h"
@@ -454,3 +453,47 @@ agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_
 }
 
 /* ---- use ------------------------------------------------------------------------ */
+
+static agx_status check_use(const struct agx_alloca *it)
+{
+   uint32_t state = agx_alloca_state(it);
+   if (state == AGX_BUFFER_LIVE)
+      return AGX_OK;
+   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", it->buffer.label,
+                   state == AGX_BUFFER_DEAD ? "used after its memory was given back"
+                                            : "used before its allocation was waited for");
+}
+
+agx_status agx_allocas_check(const struct agx_resources *resources)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      const struct agx_alloca *it = resources->uses[i].object;
+      if (it->buffer.object.type->is_transient)
+         AGX_TRY(check_use(it));
+   }
+   return AGX_OK;
+}
+
+/* The last use on the queue becomes an epoch of at least `least` and at most `most`. */
+static void set_last_use(const struct agx_resources *resources, uint32_t queue, uint64_t least,
+                         uint64_t most)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      struct agx_alloca *it = resources->uses[i].object;
+      uint64_t *last = &it->last_use.epochs[queue];
+      if (it->buffer.object.type->is_transient)
+         *last = AGX_MIN(AGX_MAX(*last, least), most);
+   }
+}
+
+void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   set_last_use(resources, queue, 0, epoch);
+}
+
+agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   AGX_TRY(agx_allocas_check(resources));
+   set_last_use(resources, queue, epoch, UINT64_MAX);
+   return AGX_OK;
+}

@@ -6,8 +6,8 @@
  * and for parked submissions, and some time after the last submission when no thread asks.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/sync/fault.h"
@@ -26,8 +26,9 @@
 static bool is_cut(const struct agx_submission *submission)
 {
    uint64_t first_va, last_va;
-   agx_profile_streams(submission, &first_va, &last_va);
-   return first_va != last_va;
+   return submission->profile &&
+          agx_profile_entry_streams(submission->profile, &first_va, &last_va) &&
+          first_va != last_va;
 }
 
 /* By the submission's count of its command buffer's breadcrumb (breadcrumb.h). */
@@ -315,8 +316,6 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
    return status;
 }
 
-/* ---- waking --------------------------------------------------------------- */
-
 /* ---- the completion thread ------------------------------------------------ */
 
 /* How long the thread sleeps after something happened before it asks the kernel by itself, and how
@@ -331,17 +330,6 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
  * then. */
 #define MAX_SHARED 256
 
-static int64_t after(int64_t delay_ns)
-{
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + delay_ns;
-}
-
-/* Looks that may fail in a row for want of memory, which may pass, before the device counts as
- * lost: so that what is in flight ends, some day. */
-#define MAX_SHORTAGES 64
-
 AGX_SYNC_LOCKED static void poll_or_lose_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -351,7 +339,7 @@ AGX_SYNC_LOCKED static void poll_or_lose_unlocking(struct agx_device *device)
       return;
    }
    sync->lacks_memory = true;
-   if (++sync->shortages == MAX_SHORTAGES)
+   if (++sync->shortages == AGX_MAX_SHORTAGES)
       agx_device_lose_unlocking(device, status);
 }
 
@@ -371,7 +359,7 @@ AGX_SYNC_LOCKED static void wait_for_any_queue_unlocking(struct agx_device *devi
    sync->in_kernel++;
    agx_sync_unlock(sync);
    agx_status status = agxw_wait(agx_context_of(device)->winsys, points, count, true,
-                                 after(shared ? TICK_NS : LONG_TICK_NS));
+                                 agx_now_ns() + (shared ? TICK_NS : LONG_TICK_NS));
    for (uint32_t i = 0; i < shared; i++)
       agx_release(objects[i]);
    agx_sync_lock(sync);
@@ -388,9 +376,7 @@ AGX_SYNC_LOCKED static void wait_for_any_queue_unlocking(struct agx_device *devi
 AGX_SYNC_LOCKED static bool worker_wait_unlocking(struct agx_device *device, bool with_ticks)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   const int64_t tick_ns = after(TICK_NS);
-   const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
-                                  .tv_nsec = (long)(tick_ns % 1000000000)};
+   const struct timespec until = agx_timespec(agx_now_ns() + TICK_NS);
    int error = 0;
    sync->worker_sleeps = true;
    sync->worker_has_no_tick = !with_ticks;
@@ -410,10 +396,7 @@ AGX_SYNC_LOCKED static bool is_in_flight(const struct agx_device *device)
    if (!agx_list_empty(&sync->imports) ||
        (!agx_list_empty(&sync->shared) && agx_device_has_waiters(device)))
       return true;
-   for (unsigned i = 0; i < sync->queue_count; i++)
-      if (sync->queues[i].in_flight_count)
-         return true;
-   return false;
+   return agx_queues_are_busy(sync);
 }
 
 void *agx_device_work(void *argument)

@@ -10,7 +10,7 @@
 #include "hal/sync/import.h"
 #include "hal/sync/points.h"
 #include "hal/sync/schedule.h"
-#include "hal/sync/watch_call.h"
+#include "hal/sync/watch.h"
 
 /* ---- one thing after the other ---------------------------------------------- */
 

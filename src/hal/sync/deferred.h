@@ -18,13 +18,3 @@ AGX_SYNC_LOCKED bool agx_device_has_deferred_work(const struct agx_device *devic
 
 /* Whether this thread is inside agx_device_unlock_and_run_deferred for the device. */
 bool agx_device_runs_deferred_here(const struct agx_device *device);
-
-/* In a child of fork(2): this thread is in none of them any more, whatever its stack says. */
-void agx_deferred_work_forget(void);
-
-/* The end of an operation whose run has returned AGX_DEFERRED, once: AGX_OK, or a failure with the
- * thread's error text. May end the device's life. */
-AGX_SYNC_UNLOCKED void agx_submission_finish(struct agx_submission *submission, agx_status status);
-
-/* Starts again the operations whose launch returned AGX_DEFERRED. */
-AGX_SYNC_UNLOCKED void agx_device_retry(struct agx_device *device);

@@ -196,18 +196,21 @@ static void describe_known(struct text *text, struct agx_device *device,
           fault->workgroup[2], fault->thread);
 }
 
-static bool take(const struct agx_submission *submission, struct agx_kmd_fault *out_fault)
+static bool take_fault(const struct agx_submission *submission, struct agx_kmd_fault *out_fault)
 {
-   uint64_t first_va, last_va;
+   uint64_t first_va = submission->stream.stream_va, last_va = first_va;
    if (!submission->commands || !submission->stream.stream_va)
       return false;
-   agx_profile_streams(submission, &first_va, &last_va);
+   if (submission->profile)
+      (void)agx_profile_entry_streams(submission->profile, &first_va, &last_va);
    if (!agxw_device_take_fault(agx_context_of(submission->device)->winsys, first_va, last_va,
                                out_fault))
       return false;
    if (out_fault->dispatch == UINT32_MAX)
       return true;
-   out_fault->dispatch += agx_profile_first_dispatch(submission, out_fault->stream_va);
+   if (submission->profile)
+      out_fault->dispatch +=
+         agx_profile_entry_first_dispatch(submission->profile, out_fault->stream_va);
    if (submission->count > 0 && out_fault->dispatch > 0)
       out_fault->dispatch--; /* its head has a launch */
    return true;
@@ -229,7 +232,7 @@ void agx_fault_describe(const struct agx_submission *submission, agx_status stat
    out->status = status;
    struct text text = {out->text, sizeof(out->text), 0};
    add(&text, "%s", name);
-   if (take(submission, &fault)) {
+   if (take_fault(submission, &fault)) {
       describe_known(&text, device, submission->commands, &fault);
       return;
    }
@@ -242,5 +245,5 @@ void agx_fault_describe(const struct agx_submission *submission, agx_status stat
 void agx_fault_forget(const struct agx_submission *submission)
 {
    struct agx_kmd_fault fault;
-   (void)take(submission, &fault);
+   (void)take_fault(submission, &fault);
 }

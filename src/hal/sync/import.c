@@ -12,9 +12,6 @@
 #include "hal/sync/points.h"
 #include "hal/sync/submission.h"
 
-/* Requests in a row that lacked the memory to ask how it came out. */
-#define MAX_SHORTAGES 64
-
 static void import_destroy(struct agx_object *object)
 {
    struct agx_import *import = agx_container_of(object, struct agx_import, object);
@@ -95,7 +92,7 @@ agx_status agx_import_reached_unlocking(struct agx_import *import)
    agx_sync_unlock(sync);
    agx_failure_keep(&failure, agxw_point_status(&point));
    agx_sync_lock(sync);
-   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++import->shortages < MAX_SHORTAGES) {
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++import->shortages < AGX_MAX_SHORTAGES) {
       sync->lacks_memory = true;
       return AGX_RESOURCE_EXHAUSTED;
    }

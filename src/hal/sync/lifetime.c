@@ -3,8 +3,7 @@
  * Starting and ending this room for a device. hal/device calls it: init, open_queues and
  * start_worker when it opens a device; stop and state_fini when the last reference has gone.
  */
-#include "hal/sync/lifetime.h"
-
+#include "base/clock.h"
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/sync/alloca.h"
@@ -12,7 +11,6 @@
 #include "hal/sync/notify.h"
 #include "hal/sync/poller.h"
 #include "hal/sync/submission.h"
-#include "hal/sync/transfer_op.h"
 
 #define DEFAULT_QUEUES 2u
 #define DEFAULT_PARKED 16384u
@@ -23,12 +21,8 @@ void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks 
    struct agx_link *lists[] = {&sync->fired,   &sync->watch_calls,          &sync->shared,
                                &sync->lines,   &sync->pending_publications, &sync->imports,
                                &sync->imported};
-   pthread_condattr_t monotonic;
-   pthread_condattr_init(&monotonic);
-   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-   pthread_cond_init(&sync->changed, &monotonic);
-   pthread_cond_init(&sync->work, &monotonic);
-   pthread_condattr_destroy(&monotonic);
+   agx_cond_init(&sync->changed);
+   agx_cond_init(&sync->work);
    pthread_mutex_init(&sync->lock, NULL);
    for (size_t i = 0; i < AGX_COUNT(lists); i++)
       agx_list_init(lists[i]);

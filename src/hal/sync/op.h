@@ -7,8 +7,12 @@
 
 #include "agx/queue.h"
 #include "base/status.h"
+#include "base/thread.h"
 
+struct agx_device;
 struct agx_submission;
+
+extern struct agx_lock_class agx_sync_lock_class;
 
 struct agx_op_type {
    const char *name;
@@ -40,3 +44,11 @@ struct agx_sync_hooks {
    /* Whether this thread is one that runs operations on the host. */
    bool (*is_host_thread)(void);
 };
+
+/* By enum agx_op_kind; NULL for numbers that are none. */
+const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind);
+
+/* The end of an operation whose run has returned AGX_DEFERRED, once: AGX_OK, or a failure with the
+ * thread's error text. May end the device's life. */
+AGX_EXCLUDES(agx_sync_lock_class)
+void agx_submission_finish(struct agx_submission *submission, agx_status status);

@@ -8,7 +8,6 @@
  */
 #include "hal/sync/points.h"
 
-#include "base/util.h"
 #include "hal/sync/import.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/submission.h"

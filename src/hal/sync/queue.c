@@ -3,6 +3,7 @@
  * The start and end of a queue, and which epochs of it are over or have failed.
  */
 #include "hal/sync/queue.h"
+
 #include "hal/sync/state.h"
 
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
@@ -41,6 +42,14 @@ struct agx_frontier agx_device_reached(struct agx_device *device)
    struct agx_frontier reached = agx_device_reached_locked(device);
    agx_sync_unlock(sync);
    return reached;
+}
+
+bool agx_queues_are_busy(const struct agx_sync_state *sync)
+{
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      if (sync->queues[i].in_flight_count)
+         return true;
+   return false;
 }
 
 void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,

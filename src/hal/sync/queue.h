@@ -14,6 +14,7 @@
 #include "winsys/winsys.h"
 
 struct agx_device;
+struct agx_sync_state;
 
 struct agx_queue {
    struct agx_device *device;
@@ -40,6 +41,10 @@ extern struct agx_lock_class agx_sync_lock_class;
 AGX_REQUIRES(agx_sync_lock_class)
 struct agx_frontier agx_device_reached_locked(const struct agx_device *device);
 AGX_EXCLUDES(agx_sync_lock_class) struct agx_frontier agx_device_reached(struct agx_device *device);
+
+/* Whether the kernel has a submission of any queue. */
+AGX_REQUIRES(agx_sync_lock_class)
+bool agx_queues_are_busy(const struct agx_sync_state *sync);
 
 /* Starts a queue without one of the kernel, which its first submission makes. */
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,

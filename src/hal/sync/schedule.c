@@ -6,9 +6,8 @@
  * only for the GPU goes to the kernel with its waits (send.c). Nothing here waits.
  */
 #include "base/debug.h"
-#include "base/util.h"
 #include "hal/sync/notify.h"
-#include "hal/sync/alloca_use.h"
+#include "hal/sync/alloca.h"
 #include "hal/sync/points.h"
 #include "hal/sync/schedule.h"
 
@@ -34,7 +33,9 @@ void agx_submission_signal_all(struct agx_submission *submission, const struct a
 void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure)
 {
    if (submission->profile)
-      agx_profile_ended(submission, failure);
+      agx_profile_entry_end(submission->profile, submission->number,
+                            failure ? failure->status : AGX_OK);
+   submission->profile = NULL;
    /* A watch may record the command buffer anew, so its flight ends before. */
    if (submission->commands)
       agx_command_buffer_end_flight(submission->commands);
@@ -51,7 +52,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
 void agx_submission_drop(struct agx_submission *submission)
 {
    if (submission->session)
-      agx_profile_drop(submission);
+      agx_profile_release_operation(submission->session, submission->profile);
    if (submission->type->drop)
       submission->type->drop(submission);
    agx_release(submission->commands);
@@ -96,7 +97,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
       return;
    }
    if (submission->profile)
-      agx_profile_started(submission);
+      agx_profile_entry_start(submission->profile);
    agx_submission_move(submission, submission->state, AGX_SUBMISSION_RUNNABLE);
 }
 

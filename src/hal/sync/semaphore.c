@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * A semaphore's value moves on, or the semaphore fails: each unblocks submissions, fires watches
- * and wakes threads. Submissions that end call this (schedule.c), and what the host or others
- * signal (semaphore_api.c, shared_poll.c, import.c, file_wait.c).
+ * and wakes threads. Submissions that end call this (schedule.c), the application's signals
+ * (semaphore_api.c), and those of other processes and files (shared_poll.c, import.c, file_wait.c).
  */
 #include "hal/sync/semaphore.h"
 
 #include "hal/sync/notify.h"
 #include "hal/sync/points.h"
-#include "hal/sync/watch_call.h"
+#include "hal/sync/watch.h"
 
 agx_status agx_semaphore_check_value(const char *what, uint64_t value)
 {

@@ -5,9 +5,8 @@
  * becomes ready later.
  */
 #include "base/debug.h"
-#include "base/util.h"
 #include "hal/sync/notify.h"
-#include "hal/sync/alloca_use.h"
+#include "hal/sync/alloca.h"
 #include "hal/sync/import.h"
 #include "hal/sync/points.h"
 #include "hal/sync/queue.h"
@@ -74,6 +73,16 @@ AGX_SYNC_UNLOCKED static agx_status prepare_queue(struct agx_queue *queue)
    return AGX_OK;
 }
 
+/* Puts commands with timestamps into *submit for the profiling session. */
+static agx_status prepare_profile(struct agx_submission *submission, struct agxw_submit *submit)
+{
+   struct agx_profile_entry *entry = submission->profile;
+   agx_profile_entry_start(entry);
+   if (agx_profile_entry_wants_dispatches(entry))
+      AGX_TRY(agx_command_buffer_profile(submission->commands, entry));
+   return agx_profile_entry_send(entry, &submission->stream, submit);
+}
+
 /* Unlocked but for the queue's submit_lock. */
 AGX_REQUIRES(agx_queue_lock_class)
 AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submission,
@@ -95,7 +104,7 @@ AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submiss
       .signal_count = syncs->signal_count,
    };
    if (submission->profile)
-      AGX_TRY(agx_profile_prepare(submission, &submit));
+      AGX_TRY(prepare_profile(submission, &submit));
    return agxw_submit(queue->kernel, &submit);
 }
 

@@ -6,7 +6,6 @@
  */
 #include "hal/sync/share.h"
 
-#include "base/util.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/completion.h"
 #include "hal/sync/deferred.h"

@@ -12,9 +12,6 @@
 #include "hal/sync/points.h"
 #include "hal/sync/submission.h"
 
-/* Looks in a row that lacked the memory to ask, after which that counts as a failure. */
-#define MAX_SHORTAGES 64
-
 static void add_to_poll(struct agx_shared_poll *poll, void *object, struct agxw_timeline *timeline)
 {
    poll->objects[poll->count] = object;
@@ -97,7 +94,7 @@ AGX_SYNC_LOCKED static void take_in_unlocking(struct agx_semaphore *semaphore, u
       agx_failure_keep(&failure, agxw_point_status(&point));
       agx_sync_lock(sync);
    }
-   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES) {
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < AGX_MAX_SHORTAGES) {
       sync->lacks_memory = true;
       return;
    }

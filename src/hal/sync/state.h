@@ -2,7 +2,8 @@
  *
  * The part of a device's state that belongs to this room: queues, submissions that have not ended,
  * and what threads wait for. One lock guards it, semaphores included; no thread holds the lock over
- * a request to the kernel, and nothing in recording takes it.
+ * a request to the kernel, and nothing in recording takes it. The last part is what hal/device
+ * calls.
  */
 #pragma once
 
@@ -12,14 +13,32 @@
 #include "base/thread.h"
 #include "hal/core/context.h"
 #include "hal/core/failure.h"
-#include "hal/sync/alloca_spares.h"
 #include "hal/sync/op.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/submission_state.h"
-#include "hal/sync/one_shots.h"
 #include "winsys/winsys.h"
 
+struct agx_alloca;
+struct agx_command_buffer;
 struct agx_poller;
+
+/* Objects of allocations, without memory, kept to be used again (alloca.c). */
+struct agx_alloca_spares {
+   pthread_mutex_t lock;
+   struct agx_alloca *first;
+   uint32_t count;
+};
+
+/* Command buffers of operations that are one command each, kept to be used again (op_table.c). */
+struct agx_one_shots {
+   pthread_mutex_t lock;
+   struct agx_command_buffer *spare; /* begun; by next_spare */
+   uint32_t count;
+};
+
+/* Requests in a row that may fail for want of memory, which may pass, before that counts as a
+ * failure: of the device, a shared semaphore or an import. So what is in flight ends, some day. */
+#define AGX_MAX_SHORTAGES 64
 
 struct agx_sync_state {
    struct agx_device *device;
@@ -108,3 +127,37 @@ AGX_TRUSTED static inline void agx_sync_unlock(struct agx_sync_state *sync)
 {
    pthread_mutex_unlock(&sync->lock);
 }
+
+/* ---- what hal/device calls ------------------------------------------------- */
+
+/* Starts the room for a device: locks, lists, no queue yet. Takes no other resource. */
+void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks *hooks);
+
+/* Makes the queues that the descriptor asks for, and starts the completion thread.
+ * AGX_OUT_OF_RANGE, AGX_INVALID_ARGUMENT: the descriptor; AGX_RESOURCE_EXHAUSTED. */
+AGX_MUST_CHECK agx_status agx_sync_open_queues(struct agx_device *device,
+                                               const struct agx_device_desc *desc);
+AGX_MUST_CHECK agx_status agx_sync_start_worker(struct agx_device *device);
+
+/* Ends the room's threads, with nothing parked or in flight. */
+void agx_sync_stop(struct agx_device *device);
+
+/* Ends what init has started; nothing calls into the room any more. */
+void agx_sync_state_fini(struct agx_device *device);
+
+/* agx_device_cancel: ends what is parked, and what waits for files, as cancelled. */
+AGX_SYNC_UNLOCKED void agx_sync_cancel(struct agx_device *device);
+
+/* Starts again the operations whose launch returned AGX_DEFERRED. */
+AGX_SYNC_UNLOCKED void agx_device_retry(struct agx_device *device);
+
+/* In a child of fork(2): this thread does no device's deferred work any more, whatever its stack
+ * says. */
+void agx_deferred_work_forget(void);
+
+/* Starts an empty set. */
+void agx_one_shots_init(struct agx_one_shots *one_shots);
+/* Releases the command buffers and ends the lock. */
+void agx_one_shots_fini(struct agx_one_shots *one_shots);
+/* Releases the command buffers that wait, for agx_device_trim. Takes their lock. */
+void agx_one_shots_trim(struct agx_one_shots *one_shots);

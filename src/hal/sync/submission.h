@@ -10,7 +10,7 @@
 #include "hal/sync/op.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/semaphore.h"
-#include "hal/sync/submission_profile.h"
+#include "hal/profile/profile.h"
 #include "hal/sync/submission_state.h"
 
 #define AGX_MAX_POINTS 32

@@ -37,8 +37,6 @@
 
 #include <stdint.h>
 
-#include "base/list.h"
-
 /* In the order of a submission's life: from STARTING to RUNNING it is under way (submit.c). */
 enum agx_submission_state {
    AGX_SUBMISSION_SPARE,      /* kept to be used again */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * agx_submit: an operation is checked, captured in a submission, and started. What is ready for
- * the GPU goes there within the call, with one request. agx_flush, and the room's part of
- * agx_device_cancel, are here, too.
+ * the GPU goes there within the call, with one request. agx_flush, agx_queue_recreate, and the
+ * room's part of agx_device_cancel, are here, too.
  */
 #include "hal/sync/submission.h"
 
@@ -13,12 +13,9 @@
 #include "hal/sync/deferred.h"
 #include "hal/sync/import.h"
 #include "hal/sync/notify.h"
-#include "hal/sync/op_table.h"
-#include "hal/sync/points.h"
 #include "hal/sync/poller.h"
 #include "hal/sync/schedule.h"
 #include "hal/sync/shared_poll.h"
-#include "hal/sync/submit.h"
 
 /* Submissions of a queue in flight after which the kernel is asked how far it is. */
 #define POLL_AFTER 256
@@ -165,15 +162,6 @@ static bool must_not_wait(const struct agx_device *device)
           agx_device_runs_deferred_here(device);
 }
 
-static bool is_any_in_flight(const struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   for (unsigned i = 0; i < sync->queue_count; i++)
-      if (sync->queues[i].in_flight_count)
-         return true;
-   return false;
-}
-
 /* Whether there is nothing to wait for: the submission of that number is over, and its memory may
  * be another one's by now, or it is parked, maybe until the caller's next step. */
 static bool is_over_or_parked(const struct agx_submission *submission, uint64_t number)
@@ -188,7 +176,7 @@ static void wait_end(struct agx_device *device, const struct agx_submission *sub
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_sync_lock(sync);
-   while (is_any_in_flight(device) || !is_over_or_parked(submission, number)) {
+   while (agx_queues_are_busy(sync) || !is_over_or_parked(submission, number)) {
       sync->sleepers++;
       agx_device_wake(device);
       pthread_cond_wait(&sync->changed, &sync->lock);
@@ -240,6 +228,24 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    return status;
 }
 
+/* Tells the profiling session of an operation that was captured and not set going yet. The session
+ * may not want it. Fails where there is no memory to record it. */
+static agx_status create_profile_entry(struct agx_submission *submission, uint32_t kind)
+{
+   struct agx_profile *profile = agx_context_of(submission->device)->profile;
+   struct agx_command_buffer *commands = submission->commands;
+   const struct agx_profile_operation operation = {
+      .queue = submission->queue->index,
+      .kind = kind,
+      .name = submission->type->name,
+      .label = commands ? commands->label : "",
+      .commands_id = commands && !commands->is_own ? agx_command_buffer_profile_id(commands) : 0,
+   };
+   AGX_TRY(agx_profile_entry_create(profile, &operation, &submission->profile));
+   submission->session = submission->profile ? profile : NULL;
+   return AGX_OK;
+}
+
 static agx_status submit_one(struct agx_device *device, const struct agx_op *given)
 {
    struct agx_op op;
@@ -261,7 +267,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
       agx_command_buffer_stream(submission->commands, &submission->stream);
    retain_points(submission, &op);
    if (agx_context_of(device)->profile)
-      status = agx_profile_add_submission(submission, op.kind);
+      status = create_profile_entry(submission, op.kind);
    uint64_t number;
    if (status == AGX_OK)
       status = submit_captured(submission, &op, &number);
@@ -310,6 +316,46 @@ agx_status agx_flush(struct agx_device *device, uint64_t queues)
       if (!queues || queues >> i & 1)
          status = agx_failure_raise(&sync->queues[i].lost);
    agx_sync_unlock(sync);
+   return status;
+}
+
+/* A queue that was lost gets a new queue of the kernel, when the kernel is done with what the old
+ * one had. */
+agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   AGX_TRY(agx_fork_check(device));
+   if (index >= sync->queue_count)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "queue %u of %u", index, sync->queue_count);
+   struct agx_queue *queue = &sync->queues[index];
+   struct agxw_queue *fresh = NULL, *old = NULL;
+   agx_queue_lock(queue);
+   agx_sync_lock(sync);
+   agx_status status = agx_failure_raise(&sync->lost);
+   if (status == AGX_OK && queue->lost.status == AGX_OK)
+      status = AGX_FAIL(AGX_FAILED_PRECONDITION, "queue %u is not lost", index);
+   /* The kernel may be at work yet on what was behind the failure. */
+   while (status == AGX_OK && queue->retired < queue->epoch) {
+      const struct agxw_point last = {queue->timeline, queue->epoch};
+      agx_sync_unlock(sync);
+      status = agxw_wait(agx_context_of(device)->winsys, &last, 1, false, AGX_DEADLINE_NEVER);
+      agx_sync_lock(sync);
+      if (status == AGX_OK)
+         agx_queue_finish_unlocking(queue, last.value);
+   }
+   agx_sync_unlock(sync);
+   if (status == AGX_OK)
+      status = agxw_queue_create(agx_context_of(device)->winsys, queue->priority, &fresh);
+   agx_sync_lock(sync);
+   if (status == AGX_OK) {
+      old = queue->kernel;
+      queue->kernel = fresh;
+      queue->lost = (struct agx_failure){0};
+   }
+   agx_queue_unlock(queue);
+   agx_device_unlock_and_run_deferred(device);
+   if (old)
+      agxw_queue_destroy(old);
    return status;
 }
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/util.h"
 #include "hal/sync/share.h"
 #include "hal/sync/completion.h"
 #include "hal/sync/deferred.h"

@@ -6,12 +6,11 @@
  * several devices are waited for through watches.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "hal/sync/completion.h"
 #include "hal/sync/deferred.h"
-#include "hal/sync/import.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/points.h"
 #include "hal/sync/shared_poll.h"
@@ -155,8 +154,7 @@ AGX_SYNC_LOCKED static agx_status wait_in_kernel_unlocking(struct agx_device *de
 AGX_SYNC_LOCKED static void sleep_until_unlocking(struct agx_device *device, int64_t deadline_ns)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
-                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   const struct timespec deadline = agx_timespec(deadline_ns);
    sync->sleepers++;
    agx_device_wake(device);
    if (deadline_ns == AGX_DEADLINE_NEVER)
@@ -168,13 +166,9 @@ AGX_SYNC_LOCKED static void sleep_until_unlocking(struct agx_device *device, int
 
 static bool has_passed(int64_t deadline_ns)
 {
-   struct timespec now;
    if (deadline_ns == AGX_DEADLINE_NEVER)
       return false;
-   if (deadline_ns <= 0)
-      return true;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= deadline_ns;
+   return deadline_ns <= 0 || agx_now_ns() >= deadline_ns;
 }
 
 static agx_status out_of_time(const struct agx_point *points, uint32_t count)
@@ -254,8 +248,7 @@ static void multi_wait_reached(struct agx_watch *watch, agx_status status, uint6
 
 static void sleep_in_multi_wait(struct multi_wait *multi_wait, int64_t deadline_ns)
 {
-   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
-                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   const struct timespec deadline = agx_timespec(deadline_ns);
    int error = 0;
    pthread_mutex_lock(&multi_wait->lock);
    while (multi_wait->left && error != ETIMEDOUT)
@@ -292,17 +285,13 @@ static agx_status wait_on_several(const struct agx_point *points, uint32_t count
 {
    const struct agx_host_alloc *alloc = agx_context_of(points[0].semaphore->device)->alloc;
    struct multi_wait multi_wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
-   pthread_condattr_t monotonic;
    agx_status status = query_each(points, count, any);
    if (status != AGX_DEADLINE_EXCEEDED || has_passed(deadline_ns))
       return status;
    struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
    if (!watches)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
-   pthread_condattr_init(&monotonic);
-   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-   pthread_cond_init(&multi_wait.all_reached, &monotonic);
-   pthread_condattr_destroy(&monotonic);
+   agx_cond_init(&multi_wait.all_reached);
    for (uint32_t i = 0; i < count; i++) {
       watches[i] = (struct agx_watch){
          .value = points[i].value, .fn = multi_wait_reached, .user = &multi_wait};

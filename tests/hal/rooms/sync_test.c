@@ -3,9 +3,8 @@
  * The sync room by itself: semaphores of a device without threads of the host and its operations.
  */
 #include "agx/semaphore.h"
-#include "hal/sync/lifetime.h"
-#include "hal/sync/op_table.h"
 #include "hal/sync/state.h"
+#include "hal/sync/op.h"
 #include "scene.h"
 
 static bool is_no_host_thread(void)
