@@ -34,6 +34,12 @@ int agx_cmd_virtual(int argc, char **argv);
  * or "-" is standard input. */
 AGX_MUST_CHECK agx_status agx_tool_read(const char *path, uint8_t **out_data, size_t *out_size);
 
+/* Writes a whole file. */
+AGX_MUST_CHECK agx_status agx_tool_write(const char *path, const void *bytes, size_t size);
+
+/* A kernel's name in its path: the file's without folder and ending. Returns its length. */
+int agx_tool_kernel_name(const char *path, const char **out_start);
+
 /* What to call the file in messages. */
 const char *agx_tool_name(const char *path);
 

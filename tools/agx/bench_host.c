@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "bench.h"
-#include "bench_work.h"
+#include "session.h"
 #include "hal/device/device.h"
 
 #define DISPATCHES  1000 /* in one command buffer */
@@ -129,17 +129,56 @@ static const struct {
    [STORES] = {"image_store", AGX_ROBUST_OFF},
 };
 
+/* A kernel of the corpus over what its manifest names: what is recorded. */
+struct bench_work {
+   struct agx_manifest manifest;
+   struct agx_executable *executable;
+   struct agx_session_buffer buffers[AGX_MANIFEST_MAX_RESOURCES];
+   struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
+   struct agx_dispatch dispatch;
+};
+
 struct bench {
    struct agx_session session;
    struct bench_work works[WORKS];
 };
 
+/* FOLDER/name.spv, of one workgroup. Close it, also when it failed. */
+static agx_status open_work(struct bench_work *work, struct agx_session *session,
+                            const char *folder, const char *name, enum agx_robustness robust)
+{
+   const struct agx_tool_robust mode = {.mode = robust};
+   char path[1024];
+   *work = (struct bench_work){0};
+   snprintf(path, sizeof(path), "%s/%s.txt", folder, name);
+   AGX_TRY(agx_manifest_load(path, &work->manifest));
+   snprintf(path, sizeof(path), "%s/%s.spv", folder, name);
+   AGX_TRY(agx_session_load(session, path, NULL, &work->manifest, &mode, &work->executable));
+   AGX_TRY(agx_session_make_buffers(session, work->executable, &work->manifest, work->buffers));
+   work->dispatch = (struct agx_dispatch){
+      .size = sizeof(work->dispatch),
+      .executable = work->executable,
+      .workgroups = {1, 1, 1},
+      .binding_count = agx_session_bindings(&work->manifest, work->buffers, work->bindings),
+      .bindings = work->bindings,
+      .push = work->manifest.push,
+      .push_B = work->manifest.push_B};
+   return AGX_OK;
+}
+
+static void close_work(struct bench_work *work)
+{
+   for (uint32_t i = 0; i < AGX_MANIFEST_MAX_RESOURCES; i++)
+      agx_session_release_buffer(&work->buffers[i]);
+   agx_release(work->executable);
+}
+
 static agx_status prepare(struct bench *bench, const struct bench_options *options)
 {
    AGX_TRY(open_counting(options->device, &bench->session));
    for (unsigned i = 0; i < WORKS; i++)
-      AGX_TRY(bench_work_open(&bench->works[i], &bench->session, options->folder, kernels[i].kernel,
-                              kernels[i].robust));
+      AGX_TRY(open_work(&bench->works[i], &bench->session, options->folder, kernels[i].kernel,
+                        kernels[i].robust));
    /* More threads than elements, and all of them to work. */
    bench->works[CHECKED].dispatch.workgroups[0] = 1u << 20;
    memset(bench->works[CHECKED].manifest.push, 0xff, bench->works[CHECKED].manifest.push_B);
@@ -307,7 +346,7 @@ static agx_status measure(struct bench *bench, struct figure figures[ROWS])
 static agx_status measure_executed(const struct bench_options *options, struct figure figures[ROWS])
 {
    struct agx_session session;
-   struct bench_work work = {0};
+   static struct bench_work work;
    setenv("AGX_VIRTUAL_EXECUTE", "1", 1);
    setenv("AGX_VIRTUAL_INJECT", "slow 1 200", 1);
    agx_status status = open_counting("virtual", &session);
@@ -318,12 +357,12 @@ static agx_status measure_executed(const struct bench_options *options, struct f
       status = agx_command_buffer_create(session.device, NULL, &session.commands);
    }
    if (status == AGX_OK)
-      status = bench_work_open(&work, &session, options->folder, "saxpy", AGX_ROBUST_OFF);
+      status = open_work(&work, &session, options->folder, "saxpy", AGX_ROBUST_OFF);
    if (status == AGX_OK)
       status = record(&work, session.commands, 1, false);
    if (status == AGX_OK)
       status = time_flights(&session, &figures[IN_FLIGHT]);
-   bench_work_close(&work);
+   close_work(&work);
    agx_session_close(&session);
    return status;
 }
@@ -360,7 +399,7 @@ agx_status bench_host(const struct bench_options *options, struct agx_json *json
    if (status == AGX_OK)
       status = measure(&bench, figures);
    for (unsigned i = 0; i < WORKS; i++)
-      bench_work_close(&bench.works[i]);
+      close_work(&bench.works[i]);
    agx_session_close(&bench.session);
    if (status == AGX_OK)
       status = measure_executed(options, figures);

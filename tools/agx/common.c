@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every command needs: reading files and telling what went wrong.
+ * What every command needs: reading and writing files, and telling what went wrong.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -60,6 +60,25 @@ agx_status agx_tool_read(const char *path, uint8_t **out_data, size_t *out_size)
    agx_status status = read_stream(file, path, out_data, out_size);
    fclose(file);
    return status;
+}
+
+agx_status agx_tool_write(const char *path, const void *bytes, size_t size)
+{
+   FILE *file = fopen(path, "wb");
+   if (!file)
+      return agx_status_fail_errno(errno, "%s", path);
+   bool wrote = fwrite(bytes, 1, size, file) == size;
+   if (fclose(file) != 0 || !wrote)
+      return agx_status_fail_errno(errno, "%s", path);
+   return AGX_OK;
+}
+
+int agx_tool_kernel_name(const char *path, const char **out_start)
+{
+   const char *slash = strrchr(path, '/');
+   *out_start = slash ? slash + 1 : path;
+   const char *dot = strrchr(*out_start, '.');
+   return (int)(dot && dot != *out_start ? (size_t)(dot - *out_start) : strlen(*out_start));
 }
 
 int agx_tool_failed(const char *command)

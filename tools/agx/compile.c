@@ -11,6 +11,7 @@
 
 #include "agx.h"
 #include "agx/compiler/compiler.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "program/program.h"
@@ -27,6 +28,7 @@ struct compile {
    const char *out;
    bool shows_stats, is_json;
    uint32_t failed, done;
+   struct agx_json json; /* of one row */
 };
 
 /* ---- the table ----------------------------------------------------------- */
@@ -66,27 +68,17 @@ static void print_header(const struct compile *compile)
    }
 }
 
-/* The file's name without folder and ending. */
-static int kernel_name(const char *path, const char **out_start)
+/* In JSON each object stands on a line of its own. */
+static void begin_row(struct compile *compile, const char *name)
 {
-   const char *slash = strrchr(path, '/');
-   *out_start = slash ? slash + 1 : path;
-   const char *dot = strrchr(*out_start, '.');
-   return (int)(dot && dot != *out_start ? (size_t)(dot - *out_start) : strlen(*out_start));
-}
-
-static void print_json_text(const char *text, int length)
-{
-   putchar('"');
-   for (int i = 0; i < length; i++) {
-      if (text[i] == '"' || text[i] == '\\')
-         printf("\\%c", text[i]);
-      else if ((unsigned char)text[i] < 0x20)
-         printf("\\u%04x", text[i]);
-      else
-         putchar(text[i]);
+   if (!compile->is_json) {
+      printf("%s", name);
+      return;
    }
-   putchar('"');
+   printf("%s\n  ", compile->done++ ? "," : "");
+   compile->json = (struct agx_json){.file = stdout};
+   agx_json_open(&compile->json, NULL, '{');
+   agx_json_text(&compile->json, "kernel", name);
 }
 
 /* The unchecked variant of a program has a row of its own, NAME.unchecked; its time is part of the
@@ -96,23 +88,23 @@ static void print_row(struct compile *compile, const char *path, const char *ent
 {
    const char *start;
    char name[320];
-   int length = kernel_name(path, &start);
-   length = snprintf(name, sizeof(name), "%.*s%s%s%s", AGX_MIN(length, 200), start,
-                     entry ? ":" : "", entry ? entry : "", is_variant ? ".unchecked" : "");
-   if (compile->is_json) {
-      printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
-      print_json_text(name, length);
-   } else {
-      printf("%.*s", length, name);
-   }
+   int length = agx_tool_kernel_name(path, &start);
+   snprintf(name, sizeof(name), "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
+            entry ? entry : "", is_variant ? ".unchecked" : "");
+   begin_row(compile, name);
    for (size_t i = 0; i < AGX_COUNT(columns); i++) {
       uint32_t value = agx_load_u32((const char *)program + columns[i].offset);
       if (compile->is_json)
-         printf(", \"%s\": %" PRIu32, columns[i].name, value);
+         agx_json_number(&compile->json, columns[i].name, value);
       else
          printf("\t%" PRIu32, value);
    }
-   printf(compile->is_json ? ", \"compile_ms\": %.3f}" : "\t%.3f\n", is_variant ? 0 : ms);
+   if (compile->is_json) {
+      agx_json_fixed(&compile->json, "compile_ms", is_variant ? 0 : ms);
+      agx_json_close(&compile->json, '}');
+   } else {
+      printf("\t%.3f\n", is_variant ? 0 : ms);
+   }
    if (program->unchecked)
       print_row(compile, path, entry, program->unchecked, ms, true);
 }
@@ -128,27 +120,16 @@ static void print_rows(struct compile *compile, const char *path, const struct a
 
 static void print_json_failure(struct compile *compile, const char *path)
 {
-   const char *name, *error = agx_error_peek();
-   int length = kernel_name(path, &name);
-   printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
-   print_json_text(name, length);
-   printf(", \"error\": ");
-   print_json_text(error, (int)strlen(error));
-   printf("}");
+   char name[320];
+   const char *start;
+   int length = agx_tool_kernel_name(path, &start);
+   snprintf(name, sizeof(name), "%.*s", length, start);
+   begin_row(compile, name);
+   agx_json_text(&compile->json, "error", agx_error_peek());
+   agx_json_close(&compile->json, '}');
 }
 
 /* ---- one file ------------------------------------------------------------- */
-
-static agx_status write_file(const char *path, const void *bytes, size_t size)
-{
-   FILE *file = fopen(path, "wb");
-   if (!file)
-      return agx_status_fail_errno(errno, "%s", path);
-   bool wrote = fwrite(bytes, 1, size, file) == size;
-   if (fclose(file) != 0 || !wrote)
-      return agx_status_fail_errno(errno, "%s", path);
-   return AGX_OK;
-}
 
 /* FILE.spv becomes FILE.agxbin, unless -o says otherwise; with a table alone, nothing. */
 static agx_status write_module(const struct compile *compile, const char *path,
@@ -167,7 +148,7 @@ static agx_status write_module(const struct compile *compile, const char *path,
    void *image;
    size_t size;
    AGX_TRY(agx_module_write_elf(module, NULL, &image, &size));
-   agx_status status = write_file(compile->out ? compile->out : name, image, size);
+   agx_status status = agx_tool_write(compile->out ? compile->out : name, image, size);
    agx_host_free(NULL, image, size);
    return status;
 }

@@ -12,6 +12,7 @@
 
 #include "agx.h"
 #include "agx/isa/isa.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "program/program.h"
 
@@ -28,19 +29,10 @@ static void print_line(void *user, const char *line)
    puts(line);
 }
 
-/* Prints text as a JSON string. */
 static void print_string(const char *text)
 {
-   putchar('"');
-   for (; *text; text++) {
-      if (*text == '"' || *text == '\\')
-         printf("\\%c", *text);
-      else if ((unsigned char)*text < 0x20)
-         printf("\\u%04x", *text);
-      else
-         putchar(*text);
-   }
-   putchar('"');
+   struct agx_json json = {.file = stdout};
+   agx_json_quote(&json, text);
 }
 
 /* The words "key=value" and "flag" after the name, as members. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of `agx opt`, which files of IR tests (tests/compiler/ir_files_test.c) are written in,
- * too.
+ * The options of `agx opt`, which files of IR tests (tests/compiler/ir_files_test.c) are written
+ * in, too.
  */
 #pragma once
 

@@ -33,49 +33,6 @@ struct run {
    uint32_t mismatches;
 };
 
-/* ---- inputs ------------------------------------------------------------ */
-
-static bool is_image(const struct agx_manifest_resource *resource)
-{
-   return resource->type == AGX_MANIFEST_STORAGE_IMAGE ||
-          resource->type == AGX_MANIFEST_SAMPLED_IMAGE;
-}
-
-static uint64_t address_of(void *user, uint32_t id)
-{
-   const struct run *run = user;
-   const struct agx_manifest_resource *resource = agx_manifest_find(&run->manifest, id);
-   return resource ? run->buffers[resource - run->manifest.resources].address : 0;
-}
-
-static agx_status make_buffers(struct run *run)
-{
-   for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
-      char label[32];
-      if (is_image(&run->manifest.resources[i])) {
-         AGX_TRY(agx_session_image(&run->session, run->executable, &run->manifest.resources[i],
-                                   &run->buffers[i]));
-         continue;
-      }
-      snprintf(label, sizeof(label), "buffer %u", run->manifest.resources[i].id);
-      AGX_TRY(agx_session_buffer(&run->session, run->manifest.resources[i].size_B, label,
-                                 &run->buffers[i]));
-   }
-   /* Contents may hold addresses of any other. */
-   for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
-      agx_manifest_fill(&run->manifest.resources[i].init, run->buffers[i].memory,
-                        run->buffers[i].size, address_of, run);
-      if (run->buffers[i].image)
-         AGX_TRY(agx_session_copy_image(&run->manifest.resources[i], &run->buffers[i], true));
-   }
-   memcpy(run->push, run->manifest.push, sizeof(run->push));
-   for (uint32_t i = 0; i < run->manifest.fixup_count; i++) {
-      uint64_t address = address_of(run, run->manifest.fixups[i].id);
-      memcpy(run->push + run->manifest.fixups[i].offset_B, &address, sizeof(address));
-   }
-   return AGX_OK;
-}
-
 /* ---- outputs ----------------------------------------------------------- */
 
 static void output_path(const struct run *run, const char *folder, uint32_t id, char *path,
@@ -88,15 +45,9 @@ static agx_status dump_output(const struct run *run, uint32_t id, const void *da
 {
    char path[1024];
    output_path(run, run->dump, id, path, sizeof(path));
-   FILE *file = fopen(path, "wb");
-   if (!file && errno == ENOENT && mkdir(run->dump, 0777) == 0)
-      file = fopen(path, "wb");
-   if (!file)
-      return agx_status_fail_errno(errno, "%s", path);
-   bool written = fwrite(data, 1, size, file) == size;
-   if (fclose(file) != 0 || !written)
-      return AGX_FAIL(AGX_DATA_LOSS, "%s: can't be written", path);
-   return AGX_OK;
+   if (mkdir(run->dump, 0777) != 0 && errno != EEXIST)
+      return agx_status_fail_errno(errno, "%s", run->dump);
+   return agx_tool_write(path, data, size);
 }
 
 /* Fills text with how the output compares; *out_same says whether it passes. */
@@ -200,11 +151,10 @@ static agx_status report(struct run *run)
 
 static void set_name(struct run *run)
 {
-   const char *slash = strrchr(run->kernel, '/'), *base = slash ? slash + 1 : run->kernel;
-   const char *dot = strrchr(base, '.');
-   size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-   snprintf(run->name, sizeof(run->name), "%.*s", (int)AGX_MIN(length, sizeof(run->name) - 1),
-            base);
+   const char *start;
+   int length = agx_tool_kernel_name(run->kernel, &start);
+   snprintf(run->name, sizeof(run->name), "%.*s", AGX_MIN(length, (int)sizeof(run->name) - 1),
+            start);
 }
 
 /* Adds to AGX_DEBUG, which is read when a device opens. */
@@ -256,9 +206,11 @@ static agx_status run_kernel(struct run *run)
    AGX_TRY(open_device(run));
    AGX_TRY(agx_session_load(&run->session, run->kernel, run->entry, &run->manifest, &run->robust,
                             &run->executable));
-   AGX_TRY(make_buffers(run));
-   AGX_TRY(agx_session_run(&run->session, run->executable, &run->manifest, run->buffers, run->push,
-                           &run->ns));
+   AGX_TRY(agx_session_make_buffers(&run->session, run->executable, &run->manifest, run->buffers));
+   AGX_TRY(agx_session_fill_buffers(&run->manifest, run->buffers, run->push));
+   AGX_TRY(agx_session_record(&run->session, run->executable, &run->manifest, run->buffers,
+                              run->push, run->manifest.workgroups, 1));
+   AGX_TRY(agx_session_execute(&run->session, &run->ns));
    return report(run);
 }
 

@@ -202,13 +202,3 @@ agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns)
    *out_ns = agx_tool_now_ns() - start;
    return AGX_OK;
 }
-
-agx_status agx_session_run(struct agx_session *session, struct agx_executable *executable,
-                           const struct agx_manifest *manifest,
-                           const struct agx_session_buffer *buffers, const uint8_t *push,
-                           uint64_t *out_ns)
-{
-   AGX_TRY(
-      agx_session_record(session, executable, manifest, buffers, push, manifest->workgroups, 1));
-   return agx_session_execute(session, out_ns);
-}

@@ -46,6 +46,17 @@ AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resou
                                                  bool to_image);
 void agx_session_release_buffer(struct agx_session_buffer *buffer);
 
+/* A buffer or image for each resource of the manifest, in its order. Call
+ * agx_session_release_buffer for each, also when it failed. */
+AGX_MUST_CHECK agx_status agx_session_make_buffers(struct agx_session *session,
+                                                   struct agx_executable *executable,
+                                                   const struct agx_manifest *manifest,
+                                                   struct agx_session_buffer *out_buffers);
+/* Fills them as the manifest says, and push: contents may hold addresses of any of them. */
+AGX_MUST_CHECK agx_status agx_session_fill_buffers(const struct agx_manifest *manifest,
+                                                   const struct agx_session_buffer *buffers,
+                                                   uint8_t push[AGX_MANIFEST_MAX_PUSH_B]);
+
 /* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants; entry
  * NULL: its first entry point. robust may be NULL: off, or as the file was compiled. */
 AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const char *path,
@@ -75,14 +86,6 @@ AGX_MUST_CHECK agx_status agx_session_record(struct agx_session *session,
 
 /* Submits what was recorded and waits for it. *out_ns is the time that took. */
 AGX_MUST_CHECK agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns);
-
-/* Runs one dispatch and waits for it; buffers stand in the order of the manifest's
- * resources. *out_ns is the time from submission to the end of the wait. */
-AGX_MUST_CHECK agx_status agx_session_run(struct agx_session *session,
-                                          struct agx_executable *executable,
-                                          const struct agx_manifest *manifest,
-                                          const struct agx_session_buffer *buffers,
-                                          const uint8_t *push, uint64_t *out_ns);
 
 /* CLOCK_MONOTONIC. */
 uint64_t agx_tool_now_ns(void);

@@ -62,37 +62,6 @@ struct job {
 
 /* ---- both sides of one kernel ------------------------------------------- */
 
-static uint64_t address_of(void *user, uint32_t id)
-{
-   const struct job *job = user;
-   const struct agx_manifest_resource *resource = agx_manifest_find(&job->manifest, id);
-   return resource ? job->buffers[resource - job->manifest.resources].address : 0;
-}
-
-static agx_status make_buffers(struct job *job)
-{
-   const struct agx_manifest *manifest = &job->manifest;
-   for (uint32_t i = 0; i < manifest->resource_count; i++) {
-      const struct agx_manifest_resource *resource = &manifest->resources[i];
-      AGX_TRY(resource->size_B
-                 ? agx_session_buffer(&job->bench->session, resource->size_B, "vkbench",
-                                      &job->buffers[i])
-                 : agx_session_image(&job->bench->session, job->ours, resource, &job->buffers[i]));
-   }
-   for (uint32_t i = 0; i < manifest->resource_count; i++) {
-      agx_manifest_fill(&manifest->resources[i].init, job->buffers[i].memory, job->buffers[i].size,
-                        address_of, job);
-      if (job->buffers[i].image)
-         AGX_TRY(agx_session_copy_image(&manifest->resources[i], &job->buffers[i], true));
-   }
-   memcpy(job->push, manifest->push, sizeof(job->push));
-   for (uint32_t i = 0; i < manifest->fixup_count; i++) {
-      uint64_t address = address_of(job, manifest->fixups[i].id);
-      memcpy(job->push + manifest->fixups[i].offset_B, &address, sizeof(address));
-   }
-   return AGX_OK;
-}
-
 static agx_status load_kernel(struct job *job, const char *name)
 {
    char path[1024];
@@ -102,7 +71,8 @@ static agx_status load_kernel(struct job *job, const char *name)
    AGX_TRY(agx_manifest_load(path, &job->manifest));
    snprintf(path, sizeof(path), "%s/%s.spv", job->bench->folder, name);
    AGX_TRY(agx_session_load(&job->bench->session, path, NULL, &job->manifest, NULL, &job->ours));
-   AGX_TRY(make_buffers(job));
+   AGX_TRY(agx_session_make_buffers(&job->bench->session, job->ours, &job->manifest, job->buffers));
+   AGX_TRY(agx_session_fill_buffers(&job->manifest, job->buffers, job->push));
    AGX_TRY(agx_tool_read(path, &spirv, &size));
    agx_status status =
       vkbench_kernel_create(job->bench->device, spirv, size, &job->manifest, &job->theirs);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images of a manifest: made for the kernel that will use them, and copied from and to host
- * memory that holds their levels one behind the other.
+ * Buffers and images of a manifest: made for the kernel that will use them, and filled. Images are
+ * copied from and to host memory that holds their levels one behind the other.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "base/util.h"
@@ -94,6 +96,53 @@ agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
       else
          AGX_TRY(agx_image_read(buffer->image, &region, at, 0, 0));
       at += level_bytes(&region, info.texel_B);
+   }
+   return AGX_OK;
+}
+
+agx_status agx_session_make_buffers(struct agx_session *session, struct agx_executable *executable,
+                                    const struct agx_manifest *manifest,
+                                    struct agx_session_buffer *out_buffers)
+{
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *resource = &manifest->resources[i];
+      const bool is_image = resource->type == AGX_MANIFEST_STORAGE_IMAGE ||
+                            resource->type == AGX_MANIFEST_SAMPLED_IMAGE;
+      char label[32];
+      snprintf(label, sizeof(label), "buffer %u", resource->id);
+      AGX_TRY(is_image ? agx_session_image(session, executable, resource, &out_buffers[i])
+                       : agx_session_buffer(session, resource->size_B, label, &out_buffers[i]));
+   }
+   return AGX_OK;
+}
+
+struct addresses {
+   const struct agx_manifest *manifest;
+   const struct agx_session_buffer *buffers;
+};
+
+static uint64_t address_of(void *user, uint32_t id)
+{
+   const struct addresses *of = user;
+   const struct agx_manifest_resource *resource = agx_manifest_find(of->manifest, id);
+   return resource ? of->buffers[resource - of->manifest->resources].address : 0;
+}
+
+agx_status agx_session_fill_buffers(const struct agx_manifest *manifest,
+                                    const struct agx_session_buffer *buffers,
+                                    uint8_t push[AGX_MANIFEST_MAX_PUSH_B])
+{
+   struct addresses of = {manifest, buffers};
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      agx_manifest_fill(&manifest->resources[i].init, buffers[i].memory, buffers[i].size,
+                        address_of, &of);
+      if (buffers[i].image)
+         AGX_TRY(agx_session_copy_image(&manifest->resources[i], &buffers[i], true));
+   }
+   memcpy(push, manifest->push, AGX_MANIFEST_MAX_PUSH_B);
+   for (uint32_t i = 0; i < manifest->fixup_count; i++) {
+      uint64_t address = address_of(&of, manifest->fixups[i].id);
+      memcpy(push + manifest->fixups[i].offset_B, &address, sizeof(address));
    }
    return AGX_OK;
 }
