@@ -28,6 +28,7 @@ struct agx_session_buffer {
 
 /* device as --device takes it. Close it also when it failed. */
 AGX_MUST_CHECK agx_status agx_session_open(const char *device, struct agx_session *out_session);
+/* Releases device, instance and what agx_session_open made. */
 void agx_session_close(struct agx_session *session);
 
 /* Call agx_session_release_buffer, also when it failed. */
@@ -44,6 +45,7 @@ AGX_MUST_CHECK agx_status agx_session_image(struct agx_session *session,
 AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
                                                  const struct agx_session_buffer *buffer,
                                                  bool to_image);
+/* Releases buffer, image, sampler and memory, as far as they are there. */
 void agx_session_release_buffer(struct agx_session_buffer *buffer);
 
 /* A buffer or image for each resource of the manifest, in its order. Call
@@ -70,9 +72,10 @@ uint32_t agx_session_bindings(const struct agx_manifest *manifest,
                               const struct agx_session_buffer *buffers,
                               struct agx_binding *out_bindings);
 
-/* Submits once more; waits for everything submitted. */
+/* Submits a command buffer once more; its end signals the next value of `done`. */
 AGX_MUST_CHECK agx_status agx_session_submit(struct agx_session *session,
                                              struct agx_command_buffer *commands);
+/* Waits for everything submitted. */
 AGX_MUST_CHECK agx_status agx_session_wait(struct agx_session *session);
 
 /* Records the kernel `dispatches` times, unordered among each other, over a grid of

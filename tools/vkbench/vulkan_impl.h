@@ -50,6 +50,7 @@ bool vkbench_is_image(const struct agx_manifest_resource *desc);
 AGX_MUST_CHECK agx_status vkbench_image_create(struct vkbench_device *device,
                                                const struct agx_manifest_resource *desc,
                                                struct vkbench_resource *out);
+/* Destroys what vkbench_image_create made, whole or not. */
 void vkbench_image_destroy(struct vkbench_device *device, struct vkbench_resource *image);
 
 /* All levels between image and buffer. The first copy to an image also gives it its layout. */

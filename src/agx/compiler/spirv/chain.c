@@ -152,16 +152,10 @@ static void follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t
    agxc_spv_define_pointer(s, in, p);
 }
 
-static struct agxc_spv_pointer *copy_of(struct agxc_spv *s, uint32_t id)
-{
-   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   *p = *agxc_spv_pointer_of(s, id);
-   return p;
-}
-
 void agxc_spv_op_access_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   follow(s, in, 1, copy_of(s, agxc_spv_operand(s, in, 0)));
+   const struct agxc_spv_pointer *base = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   follow(s, in, 1, agxc_spv_pointer_copy(s, base));
 }
 
 /* An address moves as a whole: elements may lie before it, and far away. */
@@ -192,7 +186,7 @@ static uint32_t element_stride(struct agxc_spv *s, const struct agxc_spv_pointer
 void agxc_spv_op_ptr_access_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    uint32_t base = agxc_spv_operand(s, in, 0), element = agxc_spv_operand(s, in, 1);
-   struct agxc_spv_pointer *p = copy_of(s, base);
+   struct agxc_spv_pointer *p = agxc_spv_pointer_copy(s, agxc_spv_pointer_of(s, base));
    const struct agxc_spv_type *pointer = agxc_spv_id(s, base)->type;
    if (!agxc_spv_in_memory(p) || p->place == AGXC_SPV_PLACE_PRIVATE)
       agxc_spv_missing(s, "elements of a pointer of storage class %s",

@@ -48,8 +48,7 @@ static void define_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
                           const struct agxc_spv_pointer *image,
                           const struct agxc_spv_pointer *sampler)
 {
-   struct agxc_spv_pointer *handle = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   *handle = *image;
+   struct agxc_spv_pointer *handle = agxc_spv_pointer_copy(s, image);
    handle->type = agxc_spv_type_of(s, in->type_id);
    handle->sampler = sampler;
    agxc_spv_define_pointer(s, in, handle);
@@ -162,15 +161,14 @@ static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer 
    return count;
 }
 
+/* refs are kept. */
 static void define_ints(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t count,
-                        const struct agxc_ref *refs)
+                        struct agxc_ref *refs)
 {
    const struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_INT);
    if (agxc_spv_component(type)->bits != 32 || type->scalars != count)
       agxc_spv_invalid(s, "result type %u, %u numbers", type->id, count);
-   struct agxc_ref *out = agxc_spv_refs(s, count);
-   memcpy(out, refs, count * sizeof(*out));
-   agxc_spv_define(s, in, out);
+   agxc_spv_define(s, in, refs);
 }
 
 void agxc_spv_op_image_size(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -179,7 +177,7 @@ void agxc_spv_op_image_size(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
    bool has_level = in->opcode == SpvOpImageQuerySizeLod;
    struct agxc_ref level = has_level ? agxc_spv_index(s, agxc_spv_operand(s, in, 1)) : agxc_none();
-   struct agxc_ref out[4];
+   struct agxc_ref *out = agxc_spv_refs(s, 4);
    uint32_t count = 0;
    out[count++] = side(s, image, AGX_IMAGE_WIDTH, level);
    if (type->image.dim != SpvDim1D && type->image.dim != SpvDimBuffer)
@@ -198,7 +196,7 @@ void agxc_spv_op_image_levels(struct agxc_spv *s, const struct agxc_spv_instr *i
    bool is_samples = in->opcode == SpvOpImageQuerySamples;
    if (is_samples != agxc_spv_image_type(image)->image.is_multisampled)
       agxc_spv_invalid(s, "of image type %u", image->type->id);
-   struct agxc_ref levels =
-      agxc_spv_image_info(s, image, is_samples ? AGX_IMAGE_SAMPLES : AGX_IMAGE_LEVELS);
-   define_ints(s, in, 1, &levels);
+   agxc_spv_define_scalar(
+      s, in, AGXC_SPV_INT,
+      agxc_spv_image_info(s, image, is_samples ? AGX_IMAGE_SAMPLES : AGX_IMAGE_LEVELS));
 }

@@ -14,6 +14,8 @@ static inline bool agxc_spv_has_layout(const struct agxc_spv_pointer *p)
    return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH ||
           p->place == AGXC_SPV_PLACE_GLOBAL || p->is_block;
 }
+/* Whether loads and stores address what p points to; slots, push constants, builtins and handles
+ * are read otherwise. */
 static inline bool agxc_spv_in_memory(const struct agxc_spv_pointer *p)
 {
    return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
@@ -28,13 +30,18 @@ enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s,
 /* Moves the dynamic part of p, which is in memory, by index elements of stride_B bytes. */
 void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
                           uint32_t stride_B);
+/* Moves it by that many bytes. */
 void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B);
+/* As agxc_spv_add_dynamic, for a buffer that is known only at run time: what would wrap stays
+ * beyond its end. stride_B is not 0. */
 void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
                             uint32_t stride_B);
 /* For GLOBAL pointers: base and offset of an access of that many bytes, which robust code makes
  * sure to be inside the buffer, or a sink. */
 void agxc_spv_check_access(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
                            bool writes, struct agxc_ref *base, struct agxc_ref *offset);
+/* The index of p's binding, which is marked as used with that access (AGX_BINDING_READS and its
+ * like); fails for an array of buffers as a whole and for writes to what is read-only. */
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                               uint32_t access);
 
@@ -50,6 +57,7 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 /* A vector at a memory pointer: count elements of that many bits, 16 or 32. */
 void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
                           uint32_t count, bool is_volatile, struct agxc_ref *out);
+/* Likewise written: count elements, all as wide as the first. */
 void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
                            const struct agxc_ref *refs, bool is_volatile);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
@@ -77,15 +85,18 @@ struct agxc_ref agxc_spv_subgroup_mask(struct agxc_spv *s, uint32_t builtin);
 
 /* ---- image.c: images, samplers and their handles ---------------------------- */
 
-/* enum agx_binding_kind of a variable that is a handle, and the dimension of its descriptor. */
+/* enum agx_binding_kind of a variable that is a handle. */
 uint32_t agxc_spv_handle_kind(const struct agxc_spv_type *type);
+/* The dimension of an image's descriptor: AGX_ISA_DIM_*. */
 uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image);
 /* The value that OpLoad of such a variable gives, and what is made of it. */
 void agxc_spv_load_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
                           const struct agxc_spv_pointer *p);
 /* The variable of an image, which must have been loaded; with a sampler where one is needed. */
 const struct agxc_spv_pointer *agxc_spv_image(struct agxc_spv *s, uint32_t id, bool sampled);
+/* The image's type, also of a sampled image. */
 const struct agxc_spv_type *agxc_spv_image_type(const struct agxc_spv_pointer *image);
+/* A property that the driver knows when it binds the image, in 32 bits; of AGX_IMAGE_ADDRESS 64. */
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                     enum agx_image_property property);
 /* Which heap an element of an array is in, and where; both AGXC_NONE where a state register holds

@@ -123,8 +123,7 @@ static void point_into_buffer(struct agxc_spv *s, const struct agxc_spv_instr *i
                               const struct agxc_spv_pointer *image)
 {
    struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 1));
-   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   *p = *image;
+   struct agxc_spv_pointer *p = agxc_spv_pointer_copy(s, image);
    p->place = AGXC_SPV_PLACE_BUFFER;
    p->type = image->type->elem;
    agxc_spv_add_dynamic(s, p, index, 4);

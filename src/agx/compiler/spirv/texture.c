@@ -64,6 +64,10 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
    return operands;
 }
 
+/* Coordinates by dimension of an image, without the layer. */
+static const uint8_t axes_of[] = {
+   [SpvDim1D] = 1, [SpvDim2D] = 2, [SpvDim3D] = 3, [SpvDimCube] = 3, [SpvDimBuffer] = 1};
+
 /* ---- coordinates ------------------------------------------------------- */
 
 struct coordinates {
@@ -89,8 +93,6 @@ static struct coordinates read_coordinates(struct agxc_spv *s, const struct agxc
                                            uint32_t id, enum agxc_spv_kind kind,
                                            struct agxc_ref row)
 {
-   static const uint8_t axes_of[] = {
-      [SpvDim1D] = 1, [SpvDim2D] = 2, [SpvDim3D] = 3, [SpvDimCube] = 3, [SpvDimBuffer] = 1};
    struct coordinates c = {0};
    struct agxc_ref *refs;
    uint32_t given, axes = axes_of[image->image.dim];
@@ -233,13 +235,11 @@ static void define_texel(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
    const struct agxc_spv_type *component = agxc_spv_component(type);
-   struct agxc_ref elements[4];
    if (!component || component->kind != image->elem->kind || component->bits != 32 ||
        type->kind == AGXC_SPV_COOPERATIVE)
       agxc_spv_invalid(s, "result type %u of image type %u", type->id, image->id);
-   agxc_split(&s->b, texel, elements);
-   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   memcpy(out, elements, type->scalars * sizeof(*out));
+   struct agxc_ref *out = agxc_spv_refs(s, 4); /* of which the type may take fewer */
+   agxc_split(&s->b, texel, out);
    agxc_spv_define(s, in, out);
 }
 
@@ -284,7 +284,7 @@ static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type 
                                  const struct operands *operands)
 {
    struct agxc_ref *d[2], out[6];
-   uint32_t axes = image->image.dim == SpvDim1D ? 1 : image->image.dim == SpvDim2D ? 2 : 3;
+   uint32_t axes = axes_of[image->image.dim];
    for (uint32_t i = 0; i < 2; i++) {
       uint32_t count;
       const struct agxc_spv_type *component =
@@ -318,7 +318,7 @@ static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint3
                     struct coordinates *c, struct agxc_ref *reference)
 {
    struct agxc_ref *refs;
-   uint32_t given, axes = image->image.dim == SpvDim1D ? 1 : image->image.dim == SpvDim2D ? 2 : 3;
+   uint32_t given, axes = axes_of[image->image.dim];
    component_of(s, id, &refs, &given);
    if (image->image.is_array || image->image.dim == SpvDimCube || given <= axes)
       agxc_spv_invalid(s, "projective coordinates %u", id);

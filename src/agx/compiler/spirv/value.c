@@ -147,6 +147,13 @@ struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id)
    return agxc_spv_resize(s, refs[0], 32, type->is_signed);
 }
 
+struct agxc_spv_pointer *agxc_spv_pointer_copy(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   struct agxc_spv_pointer *copy = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   *copy = *p;
+   return copy;
+}
+
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
 {
    struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_POINTER);
@@ -157,8 +164,7 @@ struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
    }
    if (!entry->region || entry->region->open)
       return entry->pointer;
-   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   *p = *entry->pointer;
+   struct agxc_spv_pointer *p = agxc_spv_pointer_copy(s, entry->pointer);
    struct agxc_ref *refs[3 + AGXC_SPV_MAX_DYNAMIC] = {&p->dynamic, &p->base, &p->size};
    struct agxc_ref from[AGX_COUNT(refs)] = {0}, to[AGX_COUNT(refs)];
    uint32_t count = 3 + p->dynamic_count;

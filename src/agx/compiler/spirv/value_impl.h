@@ -29,6 +29,9 @@ struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigne
                                 bool is_signed);
 /* The pointer behind an id, which must be in scope; the id may be a value of pointer type. */
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
+/* A copy of a pointer in the arena, to be changed. */
+struct agxc_spv_pointer *agxc_spv_pointer_copy(struct agxc_spv *s,
+                                               const struct agxc_spv_pointer *p);
 /* Publishes in's result; refs are count(type) scalars and are kept. */
 void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
 /* Publishes one scalar; in's result type must be of that kind and as wide. */
@@ -75,10 +78,11 @@ struct agxc_ref agxc_spv_apply_float_modes(struct agxc_spv *s, struct agxc_ref r
 
 /* ---- pointers as values ------------------------------------------------ */
 
-/* A pointer as scalars, and back. Fails for storage classes whose pointers have no values. */
+/* A pointer as scalars. Fails for storage classes whose pointers have no values. */
 struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p);
 /* Makes a pointer to an array of buffers one to the buffer that index tells when it runs. */
 void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
+/* The pointer that such scalars of a pointer type mean. */
 struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
                                                const struct agxc_ref *refs);
 

@@ -45,10 +45,14 @@ uint32_t agxc_spv_asked_robustness(const struct agxc_options *options, uint32_t 
                                    uint32_t binding);
 /* Inputs that are builtins are read where they are used; others are variables. */
 bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id);
-/* Behind the module's own: the buffers of attributes, indices and feedback. */
+/* How many bindings a vertex stage has behind the module's own: the buffers of attributes, indices
+ * and feedback. 0 for a compute kernel. */
 uint32_t agxc_spv_vertex_binding_count(const struct agxc_spv *s);
+/* Adds these bindings; nothing for a compute kernel. */
 void agxc_spv_assign_vertex_bindings(struct agxc_spv *s);
+/* Sets the workgroup's size, which the module does not say: a row of vertices of one instance. */
 void agxc_spv_set_vertex_size(struct agxc_spv *s);
-/* In front of the entry point's code, and behind it. */
+/* Emits what stands in front of the entry point's code: which vertex it is, and its inputs. */
 void agxc_spv_begin_vertex(struct agxc_spv *s);
+/* Emits what stands behind it: outputs go to the feedback buffers. */
 void agxc_spv_end_vertex(struct agxc_spv *s);
