@@ -36,19 +36,6 @@ void agx_session_close(struct agx_session *session)
    agx_release(session->instance);
 }
 
-agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const char *label,
-                              struct agx_session_buffer *out_buffer)
-{
-   struct agx_buffer_desc desc = {
-      .size = sizeof(desc), .size_B = size, .flags = AGX_BUFFER_HOST_READ, .label = label};
-   struct agx_buffer_info info = {.size = sizeof(info)};
-   *out_buffer = (struct agx_session_buffer){.size = size};
-   AGX_TRY(agx_buffer_create(session->device, &desc, &out_buffer->buffer));
-   agx_buffer_get_info(out_buffer->buffer, &info);
-   out_buffer->address = info.address;
-   return agx_buffer_map(out_buffer->buffer, (void **)&out_buffer->memory);
-}
-
 /* What a vertex stage is compiled for; attributes has room for all of the manifest's. */
 static struct agx_vertex_input vertex_input(const struct agx_manifest *manifest,
                                             struct agx_vertex_attribute *attributes)

@@ -31,16 +31,6 @@ AGX_MUST_CHECK agx_status agx_session_open(const char *device, struct agx_sessio
 /* Releases device, instance and what agx_session_open made. */
 void agx_session_close(struct agx_session *session);
 
-/* Call agx_session_release_buffer, also when it failed. */
-AGX_MUST_CHECK agx_status agx_session_buffer(struct agx_session *session, uint64_t size,
-                                             const char *label,
-                                             struct agx_session_buffer *out_buffer);
-
-/* An image as the executable needs it, with its memory allocated. */
-AGX_MUST_CHECK agx_status agx_session_image(struct agx_session *session,
-                                            struct agx_executable *executable,
-                                            const struct agx_manifest_resource *resource,
-                                            struct agx_session_buffer *out_buffer);
 /* All levels between the image and its memory. */
 AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
                                                  const struct agx_session_buffer *buffer,

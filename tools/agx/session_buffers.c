@@ -57,7 +57,8 @@ static agx_status make_sampler(struct agx_session *session,
    return agx_sampler_create(session->device, &desc, out_sampler);
 }
 
-agx_status agx_session_image(struct agx_session *session, struct agx_executable *executable,
+/* An image as the executable needs it, with its memory allocated. */
+static agx_status make_image(struct agx_session *session, struct agx_executable *executable,
                              const struct agx_manifest_resource *resource,
                              struct agx_session_buffer *out_buffer)
 {
@@ -81,6 +82,20 @@ agx_status agx_session_image(struct agx_session *session, struct agx_executable 
    }
    out_buffer->memory = calloc(1, out_buffer->size);
    return out_buffer->memory ? AGX_OK : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for an image");
+}
+
+/* A buffer that stays mapped. */
+static agx_status make_buffer(struct agx_session *session, uint64_t size, const char *label,
+                              struct agx_session_buffer *out_buffer)
+{
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = size, .flags = AGX_BUFFER_HOST_READ, .label = label};
+   struct agx_buffer_info info = {.size = sizeof(info)};
+   *out_buffer = (struct agx_session_buffer){.size = size};
+   AGX_TRY(agx_buffer_create(session->device, &desc, &out_buffer->buffer));
+   agx_buffer_get_info(out_buffer->buffer, &info);
+   out_buffer->address = info.address;
+   return agx_buffer_map(out_buffer->buffer, (void **)&out_buffer->memory);
 }
 
 agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
@@ -110,8 +125,8 @@ agx_status agx_session_make_buffers(struct agx_session *session, struct agx_exec
                             resource->type == AGX_MANIFEST_SAMPLED_IMAGE;
       char label[32];
       snprintf(label, sizeof(label), "buffer %u", resource->id);
-      AGX_TRY(is_image ? agx_session_image(session, executable, resource, &out_buffers[i])
-                       : agx_session_buffer(session, resource->size_B, label, &out_buffers[i]));
+      AGX_TRY(is_image ? make_image(session, executable, resource, &out_buffers[i])
+                       : make_buffer(session, resource->size_B, label, &out_buffers[i]));
    }
    return AGX_OK;
 }
