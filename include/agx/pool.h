@@ -51,10 +51,10 @@ struct agx_pool_stats {
    uint32_t slab_count;
    uint64_t reserved_B; /* taken from the device */
    uint64_t used_B;     /* in buffers, rounded up as the strategy does */
-   uint64_t hot_B;      /* given back, but its last user may not be over yet */
+   uint64_t busy_B;     /* given back, but its last user may not be over yet */
    uint64_t peak_reserved_B, peak_used_B;
    uint64_t allocations; /* so far */
-   uint64_t reuses;      /* of these, of memory counted in hot_B */
+   uint64_t reuses;      /* of these, of memory counted in busy_B */
 };
 AGX_API void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats);
 

@@ -74,7 +74,7 @@ agx_status agxw_bo_take_address(struct agxw_bo *bo, uint64_t align)
    pthread_mutex_lock(&device->lock);
    agx_status status = agxw_va_heap_alloc(heap_of(bo), bo->size, align, &bo->va);
    if (status == AGX_OK) {
-      bo->asked = bo->size;
+      bo->heap_B = bo->size;
       if (!(bo->flags & AGXW_BO_USC))
          status = agxw_sinks_place(device, bo->va, bo->size);
    }
@@ -87,7 +87,7 @@ agx_status agxw_bo_take_address(struct agxw_bo *bo, uint64_t align)
 static void give_address_back(struct agxw_bo *bo)
 {
    pthread_mutex_lock(&bo->device->lock);
-   agxw_va_heap_free(heap_of(bo), bo->va, bo->asked);
+   agxw_va_heap_free(heap_of(bo), bo->va, bo->heap_B);
    pthread_mutex_unlock(&bo->device->lock);
 }
 
@@ -179,11 +179,11 @@ void agxw_bo_destroy(struct agxw_bo *bo)
       device->kmd->ops->munmap(device->kmd, bo->map, bo->size);
       atomic_fetch_sub_explicit(&device->mapped_B, bo->size, memory_order_relaxed);
    }
-   if (outlives && bo->asked)
+   if (outlives && bo->heap_B)
       unbound = agxw_vm_bind(device, NULL, bo->va, bo->size, AGX_UAPI_BIND_UNBIND) == AGX_OK;
    if (bo->handle && !close_object(bo))
       unbound = false;
-   if (bo->asked && unbound)
+   if (bo->heap_B && unbound)
       give_address_back(bo);
    agx_host_free(device->alloc, bo, sizeof(*bo));
 }

@@ -40,8 +40,8 @@ struct agxw_bo {
    struct agxw_device *device;
    struct agx_link place; /* in the device's bos */
    uint64_t va, size;
-   uint64_t bytes; /* that the buffer was made for; size is in pages */
-   uint64_t asked; /* bytes that the heap was asked for */
+   uint64_t bytes;  /* that the buffer was made for; size is in pages */
+   uint64_t heap_B; /* bytes that the heap was asked for */
    uint32_t handle;
    uint32_t flags;
    void *map; /* NULL until asked for; under the device's lock */

@@ -177,10 +177,10 @@ bool agxw_bo_sinks(const struct agxw_bo *bo, uint64_t offset, struct agxw_sinks 
 {
    const struct agxw_va_heap *heap = &bo->device->user;
    *out_sinks = (struct agxw_sinks){0};
-   if (!bo->asked || bo->flags & AGXW_BO_USC || offset > bo->size)
+   if (!bo->heap_B || bo->flags & AGXW_BO_USC || offset > bo->size)
       return false;
    /* Only where the buffer ends in a window does it leave the window's sinks alone. */
-   uint64_t end = bo->va + bo->asked, kept = agxw_va_heap_kept(heap, end - 1);
+   uint64_t end = bo->va + bo->heap_B, kept = agxw_va_heap_kept(heap, end - 1);
    if (end > kept || !is_in_reach(bo->va + offset, kept))
       return false;
    *out_sinks = (struct agxw_sinks){kept, kept + AGX_PAGE_BYTES};

@@ -56,7 +56,7 @@ static void memory_stays_until_its_last_use_is_over(void **state)
    assert_ok(use(f, first, conformance_point(gate.over, 1), conformance_point(used, 1)));
    assert_ok(give_back(f, first, (struct request){0}));
    assert_int_equal(info_of(first).state, AGX_BUFFER_DEAD);
-   assert_int_equal(stats_of(pool).hot_B, BLOCK_B);
+   assert_int_equal(stats_of(pool).busy_B, BLOCK_B);
    assert_ok(allocate(
       f, (struct request){.pool = pool, .size_B = 1024, .signal = conformance_point(taken, 1)},
       &second));

@@ -137,7 +137,7 @@ static void explicit_fixed_block_pool_requires_wait_frontier_flag(void **state)
                   .pool = pool, .size_B = 1024, .queues = 2, .signal = conformance_point(taken, 1)},
                &second));
    assert_int_equal(info_of(second).state, AGX_BUFFER_RESERVED);
-   assert_int_equal(stats_of(pool).hot_B, BLOCK_B);
+   assert_int_equal(stats_of(pool).busy_B, BLOCK_B);
    open_gate(&gate);
    assert_ok(fixture_wait(taken, 1));
    assert_int_equal(info_of(second).state, AGX_BUFFER_LIVE);

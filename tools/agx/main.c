@@ -126,7 +126,7 @@ static void print_help(const struct agx_command *command)
       printf("\n%s", command->details);
 }
 
-static bool asks_for_help(int argc, char **argv)
+static bool wants_help(int argc, char **argv)
 {
    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
       if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
@@ -143,12 +143,12 @@ int main(int argc, char **argv)
    for (size_t i = 0; i < AGX_COUNT(commands); i++) {
       if (strcmp(argv[1], commands[i].name) != 0)
          continue;
-      if (!asks_for_help(argc - 1, argv + 1))
+      if (!wants_help(argc - 1, argv + 1))
          return commands[i].run(argc - 1, argv + 1);
       print_help(&commands[i]);
       return AGX_EXIT_OK;
    }
-   if (asks_for_help(argc, argv) || strcmp(argv[1], "help") == 0) {
+   if (wants_help(argc, argv) || strcmp(argv[1], "help") == 0) {
       print_overview(stdout);
       return AGX_EXIT_OK;
    }

@@ -158,7 +158,7 @@ static void set_name(struct run *run)
 }
 
 /* Adds to AGX_DEBUG, which is read when a device opens. */
-static agx_status ask_for_bounds(void)
+static agx_status request_bounds(void)
 {
    char flags[512];
    const char *debug = getenv("AGX_DEBUG");
@@ -189,7 +189,7 @@ static agx_status open_device(struct run *run)
 {
    struct agx_device_info info = {.size = sizeof(info)};
    if (run->wants_bounds)
-      AGX_TRY(ask_for_bounds());
+      AGX_TRY(request_bounds());
    if (run->wants_stats)
       AGX_TRY(agx_run_stats_begin(run->is_json, &run->stats_fd));
    AGX_TRY(agx_session_open(run->device, &run->session));

@@ -55,18 +55,18 @@ static agx_status put_operands(const struct agx_isa_row *row, const struct agx_i
 
 /* The length: asked for or shortest. Constants beyond the short form don't
  * forbid it, but it is only chosen where it says exactly the same. */
-static agx_status choose_length(const struct agx_isa_row *row, unsigned asked,
+static agx_status choose_length(const struct agx_isa_row *row, unsigned given,
                                 struct agx_isa_bits bits, unsigned *out_length)
 {
    struct agx_isa_bits rest = agx_isa_bits_andnot(bits, agx_isa_bits_mask(row->info.length_B));
    bool fits = !agx_isa_bits_any(rest);
-   *out_length = asked ? asked : fits || !row->info.long_B ? row->info.length_B : row->info.long_B;
-   if (asked && asked != row->info.length_B && (!row->info.long_B || asked != row->info.long_B))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: no form has %u bytes", row->info.name, asked);
+   *out_length = given ? given : fits || !row->info.long_B ? row->info.length_B : row->info.long_B;
+   if (given && given != row->info.length_B && (!row->info.long_B || given != row->info.long_B))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: no form has %u bytes", row->info.name, given);
    if (*out_length == row->info.length_B &&
        agx_isa_bits_any(agx_isa_bits_andnot(rest, row->const_mask)))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the operands do not fit the form of %u bytes",
-                      row->info.name, asked);
+                      row->info.name, given);
    return AGX_OK;
 }
 

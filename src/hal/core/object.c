@@ -21,10 +21,11 @@ agx_status agx_fork_refuse(const void *handle)
                    object->type->name);
 }
 
-struct agx_foreign agx_foreign(const struct agx_device *theirs, const struct agx_device *ours)
+struct agx_owner_text agx_describe_owner(const struct agx_device *theirs,
+                                         const struct agx_device *ours)
 {
    const struct agx_context *their = agx_context_of(theirs), *our = agx_context_of(ours);
-   struct agx_foreign it;
+   struct agx_owner_text it;
    snprintf(it.text, sizeof(it.text), "of another device: number %u (%.24s), not number %u (%.24s)",
             their->number, agxw_device_info(their->winsys)->node, our->number,
             agxw_device_info(our->winsys)->node);

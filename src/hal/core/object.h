@@ -60,8 +60,9 @@ bool agx_try_retain(void *handle);
 /* What messages say of an object that was given to another device than its own: "of another
  * device: number 2 (virtual:g14s), not number 1 (renderD128)". Devices are numbered as the process
  * opened them. */
-struct agx_foreign {
+struct agx_owner_text {
    char text[96];
 };
 /* That text, for an object of `theirs` that was passed to `ours`. */
-struct agx_foreign agx_foreign(const struct agx_device *theirs, const struct agx_device *ours);
+struct agx_owner_text agx_describe_owner(const struct agx_device *theirs,
+                                         const struct agx_device *ours);

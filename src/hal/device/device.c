@@ -89,7 +89,7 @@ static void trim(struct agx_device *device)
 }
 
 static const struct agx_memory_hooks memory_hooks = {
-   .reached = agx_device_reached, .freed = agx_device_retry, .trim = trim};
+   .reached = agx_device_reached, .memory_returned = agx_device_retry, .trim = trim};
 
 /* Takes the kmd over, also when it fails. */
 static agx_status start(struct agx_device *device, const struct agx_device_desc *desc,

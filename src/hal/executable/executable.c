@@ -185,7 +185,8 @@ agx_status agx_executable_check(const struct agx_executable *executable,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
    if (executable->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
-                      executable->program->name, agx_foreign(executable->device, device).text);
+                      executable->program->name,
+                      agx_describe_owner(executable->device, device).text);
    return AGX_OK;
 }
 

@@ -72,10 +72,10 @@ static agx_status check_objects(const struct agx_device *device, const struct ag
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is NULL", verb, op->file ? "buffer" : "file");
    if (op->file->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is %s", verb, op->file->label,
-                      agx_foreign(op->file->device, device).text);
+                      agx_describe_owner(op->file->device, device).text);
    if (op->ref.buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer %s", verb, op->ref.buffer->label,
-                      agx_foreign(op->ref.buffer->device, device).text);
+                      agx_describe_owner(op->ref.buffer->device, device).text);
    if (!(op->file->access & access))
       return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: %s was imported for %s only", verb,
                       op->file->label, access == AGX_FILE_READ ? "writing" : "reading");

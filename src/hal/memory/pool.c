@@ -162,7 +162,7 @@ void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
       .slab_count = pool->slab_count,
       .reserved_B = pool->reserved_B,
       .used_B = pool->used_B,
-      .hot_B = agx_pool_busy_bytes(pool),
+      .busy_B = agx_pool_busy_bytes(pool),
       .peak_reserved_B = pool->peak_reserved_B,
       .peak_used_B = pool->peak_used_B,
       .allocations = pool->allocations,

@@ -21,7 +21,7 @@ static void pool_buffer_destroy(struct agx_object *object)
    struct agx_pool *pool = it->pool;
    agx_buffer_fini_view(&it->buffer);
    if (agx_pool_return(pool, it->block, NULL))
-      agx_memory_of(pool->device)->hooks->freed(pool->device);
+      agx_memory_of(pool->device)->hooks->memory_returned(pool->device);
    agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
    agx_release(pool);
 }

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-#define MAX_LOOKS 8 /* at busy blocks, which may not suit */
+#define MAX_TRIES 8 /* at busy blocks, which may not suit */
 
 void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc)
 {
@@ -80,9 +80,9 @@ void agx_fixed_remove(struct agx_fixed *fixed, struct agx_pool_slab *slab)
 /* Looks at those first that were returned first: they suit most likely. */
 static struct agx_pool_block *find_busy(struct agx_fixed *fixed, const struct agx_pool_want *want)
 {
-   uint32_t looks = MAX_LOOKS;
+   uint32_t tries = MAX_TRIES;
    agx_list_for_each (struct agx_pool_block, block, &fixed->busy_order, busy) {
-      if (looks-- == 0)
+      if (tries-- == 0)
          break;
       if (agx_pool_block_suits(block, want))
          return block;

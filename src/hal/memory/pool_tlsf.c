@@ -10,7 +10,7 @@
 
 #define COLUMNS_LOG2 4
 #define MAX_UNITS    ((uint64_t)1 << 29)
-#define MAX_LOOKS    8 /* at blocks, which may not suit */
+#define MAX_TRIES    8 /* at blocks, which may not suit */
 
 /* ---- bins ----------------------------------------------------------------- */
 
@@ -172,17 +172,18 @@ static uint64_t place_in(const struct agx_pool_block *block, uint64_t size_B, ui
    return agx_range_fits(skipped_B, size_B, block->size_B) ? skipped_B : UINT64_MAX;
 }
 
-/* Looks through bins from `from` on to, and with, `to`; at no more than *looks blocks. */
-static struct agx_pool_block *look(struct agx_tlsf_bins *bins, const struct agx_pool_want *want,
-                                   struct bin from, struct bin to, uint32_t *looks)
+/* Looks through bins from `from` on to, and with, `to`; at no more than *tries blocks. */
+static struct agx_pool_block *find_in_bins(struct agx_tlsf_bins *bins,
+                                           const struct agx_pool_want *want, struct bin from,
+                                           struct bin to, uint32_t *tries)
 {
    const uint32_t end = to.row * AGX_TLSF_COLUMNS + to.column;
    struct bin at = from;
    while (bins_find(bins, &at) && at.row * AGX_TLSF_COLUMNS + at.column <= end) {
       agx_list_for_each (struct agx_pool_block, block, &bins->heads[at.row][at.column], bin) {
-         if (*looks == 0)
+         if (*tries == 0)
             return NULL;
-         (*looks)--;
+         (*tries)--;
          if (place_in(block, want->size_B, want->align_B) != UINT64_MAX &&
              agx_pool_block_suits(block, want))
             return block;
@@ -199,14 +200,14 @@ static struct agx_pool_block *find(struct agx_tlsf_bins *bins, const struct agx_
    const struct bin last = {AGX_TLSF_ROWS - 1, AGX_TLSF_COLUMNS - 1};
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
    const uint64_t slack_B = want->align_B > AGX_TLSF_UNIT_B ? want->align_B - AGX_TLSF_UNIT_B : 0;
-   uint32_t looks = MAX_LOOKS;
-   struct agx_pool_block *block = look(bins, want, bin_of(units), bin_of(units), &looks);
-   looks = MAX_LOOKS;
+   uint32_t tries = MAX_TRIES;
+   struct agx_pool_block *block = find_in_bins(bins, want, bin_of(units), bin_of(units), &tries);
+   tries = MAX_TRIES;
    if (!block)
-      block = look(bins, want, bin_above(units), last, &looks);
-   looks = MAX_LOOKS;
+      block = find_in_bins(bins, want, bin_above(units), last, &tries);
+   tries = MAX_TRIES;
    if (!block && slack_B && units + slack_B / AGX_TLSF_UNIT_B <= MAX_UNITS)
-      block = look(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &looks);
+      block = find_in_bins(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &tries);
    return block;
 }
 
@@ -215,11 +216,11 @@ static struct agx_pool_block *find(struct agx_tlsf_bins *bins, const struct agx_
 static struct agx_pool_block *choose(struct agx_tlsf *tlsf, const struct agx_pool_want *want)
 {
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
-   uint32_t looks = MAX_LOOKS;
+   uint32_t tries = MAX_TRIES;
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
    struct agx_pool_block *block =
-      look(&tlsf->busy, &sure, bin_of(units), bin_above(2 * units), &looks);
+      find_in_bins(&tlsf->busy, &sure, bin_of(units), bin_above(2 * units), &tries);
    if (!block)
       block = find(&tlsf->idle, &sure);
    if (!block)

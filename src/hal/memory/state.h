@@ -18,7 +18,7 @@ struct agx_memory_hooks {
    /* The epochs of the queues that are over. */
    struct agx_frontier (*reached)(struct agx_device *device);
    /* A pool that operations wait for has memory again. */
-   void (*freed)(struct agx_device *device);
+   void (*memory_returned)(struct agx_device *device);
    /* Lets go of what is kept for later and holds memory, before memory itself does. */
    void (*trim)(struct agx_device *device);
 };

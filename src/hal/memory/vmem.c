@@ -194,7 +194,7 @@ static agx_status check_pages(const struct agx_buffer *buffer, const struct agx_
       return AGX_OK;
    if (pages->device != buffer->device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s are %s", buffer->label, pages->label,
-                      agx_foreign(pages->device, buffer->device).text);
+                      agx_describe_owner(pages->device, buffer->device).text);
    if (offset_B % agxw_device_page(agx_context_of(buffer->device)->winsys) ||
        !agx_range_fits(offset_B, size_B, pages->size_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %llu bytes at %llu of %s, which have %llu",
@@ -218,9 +218,9 @@ static struct agxw_bind bind_of(const struct agx_vmem_part *part, uint32_t prote
 static agx_status bind(struct reservation *it, const struct agx_vmem_part *part)
 {
    uint64_t end_B = part->offset_B + part->size_B;
-   struct agxw_bind ask = bind_of(part, part->protection);
+   struct agxw_bind range = bind_of(part, part->protection);
    AGX_TRY(agx_vmem_map_reserve(&it->map, 3));
-   AGX_TRY(agxw_bo_bind(it->buffer.bo, &ask, 1));
+   AGX_TRY(agxw_bo_bind(it->buffer.bo, &range, 1));
    agx_vmem_map_cut(&it->map, part->offset_B);
    agx_vmem_map_cut(&it->map, end_B);
    agx_retain(part->pages); /* before the last reference may go with the old part */
@@ -262,8 +262,8 @@ static agx_status check_bound(const struct reservation *it, uint64_t offset_B, u
 
 /* Asks the kernel for the parts from `first` on that lie before end_B: as protection says, or with
  * NULL as they are. out_asked: the first part that was not asked for with success. */
-static agx_status ask_for_parts(const struct reservation *it, size_t first, uint64_t end_B,
-                                const uint32_t *protection)
+static agx_status bind_in_kernel(const struct reservation *it, size_t first, uint64_t end_B,
+                                 const uint32_t *protection)
 {
    struct agxw_bind binds[AGXW_MAX_BINDS];
    const struct agx_vmem_map *map = &it->map;
@@ -285,12 +285,12 @@ static agx_status protect(struct reservation *it, uint64_t offset_B, uint64_t en
    agx_vmem_map_cut(&it->map, offset_B);
    agx_vmem_map_cut(&it->map, end_B);
    size_t first = agx_vmem_map_find(&it->map, offset_B);
-   agx_status status = ask_for_parts(it, first, end_B, &protection);
+   agx_status status = bind_in_kernel(it, first, end_B, &protection);
    if (status != AGX_OK) {
       /* The text is the first failure's: what fails now too stays as the new protection has it. */
       char text[256];
       agx_error_text(text, sizeof(text));
-      (void)!ask_for_parts(it, first, end_B, NULL);
+      (void)!bind_in_kernel(it, first, end_B, NULL);
       status = AGX_FAIL(status, "%s", text);
    } else {
       for (size_t i = first; i < it->map.count && it->map.parts[i].offset_B < end_B; i++)

@@ -108,8 +108,8 @@ void agx_profile_release_operation(struct agx_profile *profile, struct agx_profi
 
 /* ---- to the GPU ----------------------------------------------------------- */
 
-static bool is_wanted(const struct agx_profile *profile, const struct agx_profile_entry *entry,
-                      const struct agx_profile_dispatch *dispatch)
+static bool is_selected(const struct agx_profile *profile, const struct agx_profile_entry *entry,
+                        const struct agx_profile_dispatch *dispatch)
 {
    const struct agx_profile_filter *filter = &profile->filter;
    return (!filter->command_buffer || filter->command_buffer == entry->commands_id) &&
@@ -150,7 +150,7 @@ void agx_profile_entry_add(struct agx_profile_entry *entry, const char *kernel, 
    };
    for (uint32_t index = first; index < end; index++) {
       of.command_index = index;
-      of.is_wanted = is_wanted(profile, entry, &of);
+      of.is_selected = is_selected(profile, entry, &of);
       entry->dispatches[entry->dispatch_count++] = of;
    }
    pthread_mutex_unlock(&profile->lock);
@@ -159,7 +159,7 @@ void agx_profile_entry_add(struct agx_profile_entry *entry, const char *kernel, 
 static bool wants_any(const struct agx_profile_entry *entry)
 {
    for (uint32_t i = 0; i < entry->dispatch_count; i++)
-      if (entry->dispatches[i].is_wanted)
+      if (entry->dispatches[i].is_selected)
          return true;
    return false;
 }

@@ -101,7 +101,7 @@ static void notify_span(struct agx_profile *profile, const struct agx_profile_en
    for (uint32_t i = 0; i < span->count; i++) {
       const struct agx_profile_dispatch *dispatch = &entry->dispatches[span->first + i];
       struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_DISPATCH);
-      if (!dispatch->is_wanted)
+      if (!dispatch->is_selected)
          continue;
       record.name = dispatch->name;
       record.label = dispatch->label;

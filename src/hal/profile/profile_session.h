@@ -41,7 +41,7 @@ struct agx_profile_dispatch {
    const char *name, *label;
    uint32_t command_index;
    uint32_t workgroups[3];
-   bool is_wanted; /* by the filter */
+   bool is_selected; /* by the filter */
    bool has_counters;
    struct agx_kmd_counters counters;
 };

@@ -35,7 +35,7 @@ static agx_status check_range(const struct agx_program_binding *wanted,
    uint64_t size = ref->buffer->size_B;
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is a buffer %s", ref->buffer->label,
-                      agx_foreign(ref->buffer->device, device).text);
+                      agx_describe_owner(ref->buffer->device, device).text);
    bool is_aligned = ref->offset_B % 4 == 0 || wanted->access & AGX_BINDING_BYTES;
    if (ref->offset_B > size || !is_aligned ||
        (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))

@@ -81,7 +81,8 @@ static agx_status check_image(const struct agx_program_binding *wanted,
 {
    const struct agx_image *image = binding->image;
    if (image->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image %s", agx_foreign(image->device, device).text);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image %s",
+                      agx_describe_owner(image->device, device).text);
    if (!dim_fits(wanted->dim, image))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image of type %u, %u samples, for dimension %u",
                       image->type, image->samples, wanted->dim);
@@ -165,7 +166,7 @@ static agx_status bind(const struct agx_program_binding *wanted, const struct ag
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "no sampler");
    if (binding->sampler->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "a sampler %s",
-                      agx_foreign(binding->sampler->device, device).text);
+                      agx_describe_owner(binding->sampler->device, device).text);
    out->objects[1] = binding->sampler;
    out->sampler = binding->sampler;
    return AGX_OK;

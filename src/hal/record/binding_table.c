@@ -38,7 +38,7 @@ static agx_status check_table(const struct agx_command_buffer *commands,
       if (entry->buffer && entry->buffer->device != commands->device)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: slot %u: %s is a buffer %s", i,
                          entry->buffer->label,
-                         agx_foreign(entry->buffer->device, commands->device).text);
+                         agx_describe_owner(entry->buffer->device, commands->device).text);
    }
    return AGX_OK;
 }

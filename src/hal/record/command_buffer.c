@@ -18,7 +18,7 @@ agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *comm
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: the command buffer is NULL");
    if (commands->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s is %s", commands->label,
-                      agx_foreign(commands->device, device).text);
+                      agx_describe_owner(commands->device, device).text);
    if (commands->state != AGX_RECORD_DONE)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "submit: %s is not recorded to its end",
                       commands->label);

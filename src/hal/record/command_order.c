@@ -32,7 +32,7 @@ static agx_status check_barrier(const struct agx_command_buffer *commands,
                          i);
       if (buffer->device != commands->device)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %s is a buffer %s", commands->label,
-                         buffer->label, agx_foreign(buffer->device, commands->device).text);
+                         buffer->label, agx_describe_owner(buffer->device, commands->device).text);
    }
    return AGX_OK;
 }
@@ -123,7 +123,7 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the event is NULL", commands->label);
    if (event->device != commands->device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the event is %s", commands->label,
-                      agx_foreign(event->device, commands->device).text);
+                      agx_describe_owner(event->device, commands->device).text);
    AGX_TRY(read_barrier(commands, barrier, &read));
    struct agx_use *use = agx_record_use(commands, event);
    if (!use)

@@ -29,7 +29,7 @@ static agx_status check_ref(const struct agx_device *device, const struct agx_pr
                       program->name, what, ref->table_slot - 1);
    if (buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %s: %s is a buffer %s", program->name,
-                      what, buffer->label, agx_foreign(buffer->device, device).text);
+                      what, buffer->label, agx_describe_owner(buffer->device, device).text);
    if (!(buffer->usage & AGX_USAGE_INDIRECT_PARAMETERS))
       return AGX_FAIL(AGX_PERMISSION_DENIED,
                       "dispatch of %s: %s: %s was made without AGX_USAGE_INDIRECT_PARAMETERS",

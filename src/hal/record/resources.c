@@ -95,8 +95,8 @@ static uint32_t find(const struct agx_resources *set, const void *object)
    return set->slots[at] ? set->slots[at] - 1 : set->count;
 }
 
-struct agx_use *agx_resources_look_up(struct agx_resources *set, const struct agx_host_alloc *alloc,
-                                      struct agx_object *object)
+struct agx_use *agx_resources_find(struct agx_resources *set, const struct agx_host_alloc *alloc,
+                                   struct agx_object *object)
 {
    uint32_t index = find(set, object);
    if (index == set->count) {

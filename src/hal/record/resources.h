@@ -38,8 +38,8 @@ void agx_resources_fini(struct agx_resources *set, const struct agx_host_alloc *
 
 /* agx_resources_use of an object whose last_use_index names another one; NULL: out of host memory.
  */
-struct agx_use *agx_resources_look_up(struct agx_resources *set, const struct agx_host_alloc *alloc,
-                                      struct agx_object *object);
+struct agx_use *agx_resources_find(struct agx_resources *set, const struct agx_host_alloc *alloc,
+                                   struct agx_object *object);
 
 /* The object's place in the set; it is good until the next one is used. Objects remember where
  * they were last, which is where they are in most sets. */
@@ -50,5 +50,5 @@ static inline struct agx_use *agx_resources_use(struct agx_resources *set,
    uint32_t index = atomic_load_explicit(&object->last_use_index, memory_order_relaxed);
    if (__builtin_expect(index < set->count && set->uses[index].object == object, 1))
       return &set->uses[index];
-   return agx_resources_look_up(set, alloc, object);
+   return agx_resources_find(set, alloc, object);
 }

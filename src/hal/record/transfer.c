@@ -44,7 +44,7 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the buffer is NULL", what);
    if (buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer %s", what, buffer->label,
-                      agx_foreign(buffer->device, device).text);
+                      agx_describe_owner(buffer->device, device).text);
    if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= buffer->size_B)
       ref->length_B = buffer->size_B - ref->offset_B;
    if (!agx_range_fits(ref->offset_B, ref->length_B, buffer->size_B))

@@ -90,7 +90,7 @@ static agx_status bind_range(const struct agx_program_binding *wanted,
    uint64_t size = ref->buffer->size_B;
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is a buffer %s", ref->buffer->label,
-                      agx_foreign(ref->buffer->device, device).text);
+                      agx_describe_owner(ref->buffer->device, device).text);
    if (ref->offset_B > size ||
        (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in a buffer of %llu bytes",

@@ -317,7 +317,7 @@ static agx_status check_alloca(struct agx_device *device, const struct agx_op *o
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: out_buffer is NULL");
    if (wanted->pool && wanted->pool->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: %s is %s", wanted->pool->label,
-                      agx_foreign(wanted->pool->device, device).text);
+                      agx_describe_owner(wanted->pool->device, device).text);
    return AGX_OK;
 }
 
@@ -393,7 +393,7 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: buffer is NULL");
    if (buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s is %s", buffer->label,
-                      agx_foreign(buffer->device, device).text);
+                      agx_describe_owner(buffer->device, device).text);
    *state = (struct state){.it = (struct agx_alloca *)buffer,
                            .is_release = op->flags & AGX_DEALLOCA_RELEASE};
    agx_retain(buffer);

@@ -35,7 +35,7 @@ static agx_status check_points(const struct agx_device *device, const char *what
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: semaphore of %s %u is NULL", what, i);
       if (points[i].semaphore->device != device)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s %u is %s", what, i,
-                         agx_foreign(points[i].semaphore->device, device).text);
+                         agx_describe_owner(points[i].semaphore->device, device).text);
    }
    return AGX_OK;
 }

@@ -238,7 +238,7 @@ static void visit_end(struct walk *w, const struct agxc_block *block, const stru
    }
    if (!loop)
       return;
-   loop->is_left = true;
+   loop->has_break = true;
    unsigned scope = AGX_MAX(at->control, loop->skipped);
    if (last->op == AGXC_OP_BREAK) {
       w->grew |= raise_to(&loop->exit, scope);
@@ -254,7 +254,7 @@ static void visit_block(struct walk *w, struct agxc_block *block, const struct p
    const struct agxc_divergence_loop *loop = loop_at(w, at);
    w->d->loop_of[block->index] = at->loop;
    raise_to(&w->d->block[block->index], control_of(w, at));
-   if (at->runs && !w->has_returned && !(loop && loop->is_left))
+   if (at->runs && !w->has_returned && !(loop && loop->has_break))
       agx_bitset_set(w->d->runs, block->index);
    agxc_foreach_instr (instr, block)
       visit_instr(w, instr, join);
@@ -299,7 +299,7 @@ static unsigned visit_loop(struct walk *w, struct agxc_loop *loop, const struct 
       .outer = (uint8_t)control_of(w, at), .loop = number_of(w, loop, at->loop), .runs = at->runs};
    struct agxc_divergence_loop *info = &w->d->loops[inside.loop];
    info->skipped = AGXC_SCOPE_DISPATCH;
-   info->is_left = false;
+   info->has_break = false;
    if (w->gives_up)
       info->exit = info->continued = AGXC_SCOPE_THREAD;
    visit_list(w, &loop->body, &inside, w->gives_up ? AGXC_SCOPE_THREAD : AGXC_SCOPE_DISPATCH);

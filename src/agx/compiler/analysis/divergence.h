@@ -24,7 +24,7 @@ struct agxc_divergence_loop {
    /* The analysis' own: of returns, of continues, of continues before what is being looked at,
     * and whether a break or continue was before that. */
    uint8_t returned, continued, skipped;
-   bool is_left;
+   bool has_break;
 };
 
 struct agxc_divergence {

@@ -72,7 +72,7 @@ uint32_t agxv_syncobj_fence(struct agx_virtual_file *file, uint32_t handle, uint
    return fence;
 }
 
-static int look_up(struct agx_virtual_file *file, struct agxv_syncobj_array *array)
+static int find_all(struct agx_virtual_file *file, struct agxv_syncobj_array *array)
 {
    struct agx_virtual_node *node = file->node;
    for (uint32_t i = 0; i < array->count; i++) {
@@ -106,7 +106,7 @@ int agxv_syncobj_array_lock(struct agx_virtual_file *file, struct agxv_syncobj_a
       return error;
    }
    agxv_lock(file->node);
-   error = look_up(file, array);
+   error = find_all(file, array);
    if (error)
       agxv_syncobj_array_unlock(file, array);
    return error;

@@ -28,7 +28,7 @@ struct wait {
    int64_t deadline_ns;
 };
 
-static void look(struct wait *wait, uint32_t index)
+static void check_point(struct wait *wait, uint32_t index)
 {
    struct agx_virtual_node *node = wait->file->node;
    struct wait_entry *entry = &wait->entries[index];
@@ -52,7 +52,7 @@ static uint32_t count_finished(struct wait *wait, uint32_t *first)
    uint32_t finished = 0;
    for (uint32_t i = 0; i < wait->array.count; i++) {
       if (!wait->entries[i].found)
-         look(wait, i);
+         check_point(wait, i);
       if (!is_finished(wait, &wait->entries[i]))
          continue;
       if (finished++ == 0)
@@ -74,7 +74,7 @@ static int begin(struct wait *wait)
    bool may_lack =
       wait->flags & (AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT | AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE);
    for (uint32_t i = 0; i < wait->array.count; i++) {
-      look(wait, i);
+      check_point(wait, i);
       if (!wait->entries[i].found && !may_lack)
          return -EINVAL;
    }

@@ -164,10 +164,10 @@ static void forget_nodes(int count, fd_set *one, fd_set *two, fd_set *three)
 {
    fd_set *const sets[] = {one, two, three};
    for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
-      bool is_asked = false;
+      bool is_polled = false;
       for (int i = 0; i < 3; i++)
-         is_asked |= sets[i] && FD_ISSET(fd, sets[i]);
-      if (!is_asked || !agxv_is_node(fd))
+         is_polled |= sets[i] && FD_ISSET(fd, sets[i]);
+      if (!is_polled || !agxv_is_node(fd))
          continue;
       for (int i = 0; i < 3; i++)
          if (sets[i])
