@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/host/host_pool.h"
-#include "hal/memory/lifetime.h"
+#include "hal/memory/state.h"
 #include "hal/profile/profile.h"
 #include "hal/sync/state.h"
 

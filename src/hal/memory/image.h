@@ -32,9 +32,6 @@ struct agx_image {
    struct agx_image_whole whole;
 };
 
-/* Fills in image->whole, once all else is known (image_whole.c). */
-void agx_image_describe(struct agx_image *image);
-
 struct agx_sampler {
    struct agx_object object;
    struct agx_device *device;

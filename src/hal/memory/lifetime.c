@@ -3,7 +3,7 @@
  * A device's memory as a whole: starting and ending it, giving back what is kept for later, and how
  * much there is of what. hal/device calls the first two, applications the others.
  */
-#include "hal/memory/lifetime.h"
+#include "hal/memory/state.h"
 
 #include "base/debug.h"
 #include "hal/core/desc.h"

@@ -2,11 +2,9 @@
  *
  * Virtual memory: reserved addresses, pages, and what is bound where.
  */
-#include "hal/memory/vmem.h"
-
 #include <stdio.h>
+#include <string.h>
 
-#include "base/list.h"
 #include "base/util.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/buffer_cache.h"
@@ -22,10 +20,135 @@ struct agx_pages {
    char label[AGX_BUFFER_LABEL_BYTES];
 };
 
+/* ---- the list of parts --------------------------------------------------------- */
+
+/* What is bound in a reserved range of addresses: a sorted list of parts that don't overlap. Only
+ * the list; who changes it asks the kernel first. */
+struct part {
+   uint64_t offset_B, size_B;
+   struct agx_pages *pages; /* retained */
+   uint64_t pages_offset_B;
+   uint32_t protection; /* enum agx_access, READ and WRITE; 0: not bound in the kernel */
+};
+
+/* Embedded. */
+struct part_map {
+   const struct agx_host_alloc *alloc;
+   struct part *parts;
+   size_t count, capacity;
+};
+
+/* Releases the pages of all parts and frees the list. */
+static void parts_fini(struct part_map *map)
+{
+   for (size_t i = 0; i < map->count; i++)
+      agx_release(map->parts[i].pages);
+   agx_host_free(map->alloc, map->parts, map->capacity * sizeof(*map->parts));
+   *map = (struct part_map){0};
+}
+
+/* Room for that many more parts: what parts_cut and _put then need. */
+static agx_status parts_reserve(struct part_map *map, size_t more)
+{
+   if (map->count + more <= map->capacity)
+      return AGX_OK;
+   size_t capacity = AGX_MAX(2 * map->capacity, map->count + more + 8);
+   struct part *parts = agx_host_zalloc(map->alloc, capacity * sizeof(*parts));
+   if (!parts)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %zu bound ranges", capacity);
+   if (map->count > 0)
+      memcpy(parts, map->parts, map->count * sizeof(*parts));
+   agx_host_free(map->alloc, map->parts, map->capacity * sizeof(*parts));
+   map->parts = parts;
+   map->capacity = capacity;
+   return AGX_OK;
+}
+
+/* The first part that ends after offset_B; count where there is none. */
+static size_t parts_find(const struct part_map *map, uint64_t offset_B)
+{
+   size_t low = 0, high = map->count;
+   while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (map->parts[middle].offset_B + map->parts[middle].size_B <= offset_B)
+         low = middle + 1;
+      else
+         high = middle;
+   }
+   return low;
+}
+
+static void insert(struct part_map *map, size_t index, const struct part *part)
+{
+   agx_assert(map->count < map->capacity);
+   memmove(&map->parts[index + 1], &map->parts[index], (map->count - index) * sizeof(*map->parts));
+   map->parts[index] = *part;
+   map->count++;
+}
+
+/* Divides the part that offset_B lies inside of, so that a part begins there; takes room for one.
+ */
+static void parts_cut(struct part_map *map, uint64_t offset_B)
+{
+   size_t index = parts_find(map, offset_B);
+   if (index == map->count || map->parts[index].offset_B >= offset_B)
+      return;
+   struct part tail = map->parts[index];
+   uint64_t head_B = offset_B - tail.offset_B;
+   tail.offset_B += head_B;
+   tail.pages_offset_B += head_B;
+   tail.size_B -= head_B;
+   map->parts[index].size_B = head_B;
+   agx_retain(tail.pages);
+   insert(map, index + 1, &tail);
+}
+
+/* Takes all away between two offsets at which parts were cut. */
+static void parts_remove(struct part_map *map, uint64_t offset_B, uint64_t end_B)
+{
+   size_t first = parts_find(map, offset_B), last = first;
+   while (last < map->count && map->parts[last].offset_B < end_B)
+      agx_release(map->parts[last++].pages);
+   memmove(&map->parts[first], &map->parts[last], (map->count - last) * sizeof(*map->parts));
+   map->count -= last - first;
+}
+
+/* Puts a part where nothing is, and takes pages over; takes room for one. */
+static void parts_put(struct part_map *map, const struct part *part)
+{
+   insert(map, parts_find(map, part->offset_B), part);
+}
+
+static bool is_one(const struct part *left, const struct part *right)
+{
+   return left->offset_B + left->size_B == right->offset_B && left->pages == right->pages &&
+          left->pages_offset_B + left->size_B == right->pages_offset_B &&
+          left->protection == right->protection;
+}
+
+/* Makes one of neighbours that are one, in the range and at its ends. */
+static void parts_join(struct part_map *map, uint64_t offset_B, uint64_t end_B)
+{
+   size_t at = parts_find(map, offset_B > 0 ? offset_B - 1 : 0);
+   while (at + 1 < map->count && map->parts[at].offset_B <= end_B) {
+      struct part *left = &map->parts[at], *right = left + 1;
+      if (!is_one(left, right)) {
+         at++;
+         continue;
+      }
+      left->size_B += right->size_B;
+      agx_release(right->pages);
+      memmove(right, right + 1, (map->count - at - 2) * sizeof(*right));
+      map->count--;
+   }
+}
+
+/* ---- reservations -------------------------------------------------------------- */
+
 struct reservation {
    struct agx_buffer buffer; /* at offset 0 */
    pthread_mutex_t lock;     /* of map, and of what is asked of the kernel */
-   struct agx_vmem_map map;
+   struct part_map map;
 };
 
 void agx_vmem_granularity(struct agx_device *device, uint64_t *out_min_B, uint64_t *out_best_B)
@@ -113,7 +236,7 @@ static void reservation_destroy(struct agx_object *object)
    struct agx_device *device = it->buffer.device;
    agx_retain(device);
    agx_buffer_fini(&it->buffer);
-   agx_vmem_map_fini(&it->map);
+   parts_fini(&it->map);
    pthread_mutex_destroy(&it->lock);
    agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
    agx_release(device);
@@ -204,7 +327,7 @@ static agx_status check_pages(const struct agx_buffer *buffer, const struct agx_
 }
 
 /* What the kernel is to be asked for, for a part. */
-static struct agxw_bind bind_of(const struct agx_vmem_part *part, uint32_t protection)
+static struct agxw_bind bind_of(const struct part *part, uint32_t protection)
 {
    return (struct agxw_bind){.offset = part->offset_B,
                              .bytes = part->size_B,
@@ -215,19 +338,19 @@ static struct agxw_bind bind_of(const struct agx_vmem_part *part, uint32_t prote
 }
 
 /* A part at each end may have to be divided, and one comes in. */
-static agx_status bind(struct reservation *it, const struct agx_vmem_part *part)
+static agx_status bind(struct reservation *it, const struct part *part)
 {
    uint64_t end_B = part->offset_B + part->size_B;
    struct agxw_bind range = bind_of(part, part->protection);
-   AGX_TRY(agx_vmem_map_reserve(&it->map, 3));
+   AGX_TRY(parts_reserve(&it->map, 3));
    AGX_TRY(agxw_bo_bind(it->buffer.bo, &range, 1));
-   agx_vmem_map_cut(&it->map, part->offset_B);
-   agx_vmem_map_cut(&it->map, end_B);
+   parts_cut(&it->map, part->offset_B);
+   parts_cut(&it->map, end_B);
    agx_retain(part->pages); /* before the last reference may go with the old part */
-   agx_vmem_map_remove(&it->map, part->offset_B, end_B);
+   parts_remove(&it->map, part->offset_B, end_B);
    if (part->pages)
-      agx_vmem_map_put(&it->map, part);
-   agx_vmem_map_join(&it->map, part->offset_B, end_B);
+      parts_put(&it->map, part);
+   parts_join(&it->map, part->offset_B, end_B);
    return AGX_OK;
 }
 
@@ -237,8 +360,8 @@ agx_status agx_vmem_bind(struct agx_buffer *buffer, uint64_t offset_B, struct ag
    AGX_TRY(check(buffer, offset_B, size_B, protection));
    AGX_TRY(check_pages(buffer, pages, pages_offset_B, size_B));
    struct reservation *it = reservation_of(buffer);
-   const struct agx_vmem_part part = {offset_B, size_B, pages, pages ? pages_offset_B : 0,
-                                      pages ? protection : 0};
+   const struct part part = {offset_B, size_B, pages, pages ? pages_offset_B : 0,
+                             pages ? protection : 0};
    pthread_mutex_lock(&it->lock);
    agx_status status = bind(it, &part);
    pthread_mutex_unlock(&it->lock);
@@ -249,9 +372,9 @@ agx_status agx_vmem_bind(struct agx_buffer *buffer, uint64_t offset_B, struct ag
 
 static agx_status check_bound(const struct reservation *it, uint64_t offset_B, uint64_t end_B)
 {
-   const struct agx_vmem_map *map = &it->map;
+   const struct part_map *map = &it->map;
    uint64_t at = offset_B;
-   for (size_t i = agx_vmem_map_find(map, at); at < end_B; i++) {
+   for (size_t i = parts_find(map, at); at < end_B; i++) {
       if (i == map->count || map->parts[i].offset_B > at)
          return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: nothing is bound at %llu", it->buffer.label,
                          (unsigned long long)at);
@@ -266,7 +389,7 @@ static agx_status bind_in_kernel(const struct reservation *it, size_t first, uin
                                  const uint32_t *protection)
 {
    struct agxw_bind binds[AGXW_MAX_BINDS];
-   const struct agx_vmem_map *map = &it->map;
+   const struct part_map *map = &it->map;
    for (size_t i = first; i < map->count && map->parts[i].offset_B < end_B;) {
       uint32_t count = 0;
       for (; count < AGXW_MAX_BINDS && i < map->count && map->parts[i].offset_B < end_B; i++)
@@ -281,10 +404,10 @@ static agx_status protect(struct reservation *it, uint64_t offset_B, uint64_t en
                           uint32_t protection)
 {
    AGX_TRY(check_bound(it, offset_B, end_B));
-   AGX_TRY(agx_vmem_map_reserve(&it->map, 2));
-   agx_vmem_map_cut(&it->map, offset_B);
-   agx_vmem_map_cut(&it->map, end_B);
-   size_t first = agx_vmem_map_find(&it->map, offset_B);
+   AGX_TRY(parts_reserve(&it->map, 2));
+   parts_cut(&it->map, offset_B);
+   parts_cut(&it->map, end_B);
+   size_t first = parts_find(&it->map, offset_B);
    agx_status status = bind_in_kernel(it, first, end_B, &protection);
    if (status != AGX_OK) {
       /* The text is the first failure's: what fails now too stays as the new protection has it. */
@@ -296,7 +419,7 @@ static agx_status protect(struct reservation *it, uint64_t offset_B, uint64_t en
       for (size_t i = first; i < it->map.count && it->map.parts[i].offset_B < end_B; i++)
          it->map.parts[i].protection = protection;
    }
-   agx_vmem_map_join(&it->map, offset_B, end_B);
+   parts_join(&it->map, offset_B, end_B);
    return status;
 }
 

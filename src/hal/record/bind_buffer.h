@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agx/buffer.h"
-#include "hal/executable/binding_usage.h"
+#include "hal/executable/launch_template.h"
 #include "hal/record/bind_image.h"
 
 /* binding NULL: the application gave none. name is the executable's. */

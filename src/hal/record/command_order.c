@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * Barriers and events. Nothing is written to the stream here: they move the limits that hazards
- * are found by, and the launch that meets one writes the word (hazard.h, record.h).
+ * are found by, and the launch that meets one writes the word (hazard.h, record.h). Events are all
+ * in the recording: what they order within a command buffer becomes barriers, and what lies in
+ * different ones is ordered already, as submissions are.
  */
+#include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/record/command_defer.h"
-#include "hal/record/event.h"
 #include "hal/record/record.h"
 
 #define DEVICE_STAGES (AGX_STAGE_ISSUE | AGX_STAGE_DISPATCH | AGX_STAGE_TRANSFER)
 #define ALL_STAGES    (DEVICE_STAGES | AGX_STAGE_HOST)
 #define HOST_SCOPES   (AGX_SCOPE_HOST_READ | AGX_SCOPE_HOST_WRITE)
 #define ALL_SCOPES    (2u * AGX_SCOPE_MEMORY_WRITE - 1)
+
+struct agx_event {
+   struct agx_object object;
+   struct agx_device *device;
+};
 
 static agx_status check_barrier(const struct agx_command_buffer *commands,
                                 const struct agx_barrier *barrier)
@@ -149,4 +156,30 @@ agx_status agx_cmd_event(struct agx_command_buffer *commands, struct agx_event *
    return agx_record_fail(commands, commands->table_slots
                                        ? agx_defer_event(commands, event, op, barrier)
                                        : record_event(commands, event, op, barrier));
+}
+
+/* ---- the life of an event ------------------------------------------------------ */
+
+static void event_destroy(struct agx_object *object)
+{
+   struct agx_event *event = agx_container_of(object, struct agx_event, object);
+   struct agx_device *device = event->device;
+   agx_host_free(agx_context_of(device)->alloc, event, sizeof(*event));
+   agx_release(device);
+}
+
+static const struct agx_object_type event_type = {"event", event_destroy};
+
+agx_status agx_event_create(struct agx_device *device, struct agx_event **out_event)
+{
+   *out_event = NULL;
+   AGX_TRY(agx_fork_check(device));
+   struct agx_event *event = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*event));
+   if (!event)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "event: out of host memory");
+   agx_object_init(&event->object, &event_type);
+   agx_retain(device);
+   event->device = device;
+   *out_event = event;
+   return AGX_OK;
 }

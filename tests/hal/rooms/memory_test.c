@@ -3,7 +3,7 @@
  * The memory room by itself, with hooks of the test's in place of queues.
  */
 #include "bare.h"
-#include "hal/memory/lifetime.h"
+#include "hal/memory/state.h"
 #include "hal/memory/pool.h"
 #include "hal/memory/state.h"
 

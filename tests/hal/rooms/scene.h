@@ -7,7 +7,6 @@
 #include "bare.h"
 #include "hal/executable/state.h"
 #include "hal/memory/buffer.h"
-#include "hal/memory/lifetime.h"
 #include "hal/memory/state.h"
 
 static struct agx_frontier scene_reached(struct agx_device *device)
