@@ -12,20 +12,11 @@
 
 #include "base/util.h"
 
-static _Atomic uint32_t host_page_override;
-
-void agxw_set_host_page_bytes(uint32_t bytes)
-{
-   atomic_store(&host_page_override, bytes);
-}
-
 /* The host's page size in bytes. */
 static uint32_t host_page_bytes(void)
 {
-   uint32_t bytes = atomic_load(&host_page_override);
-   const char *wish = getenv("AGX_HOST_PAGE"); /* whole test runs with another size */
-   if (bytes == 0 && wish)
-      bytes = (uint32_t)strtoul(wish, NULL, 0);
+   const char *wish = getenv("AGX_HOST_PAGE"); /* tests with another size */
+   uint32_t bytes = wish ? (uint32_t)strtoul(wish, NULL, 0) : 0;
    bool usable = bytes >= 4096 && (bytes & (bytes - 1)) == 0;
    return usable ? bytes : (uint32_t)sysconf(_SC_PAGESIZE);
 }

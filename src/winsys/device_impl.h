@@ -121,9 +121,6 @@ void agxw_split_forget(struct agxw_timeline *timeline);
 AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,
                                             const struct agxw_submit *submit);
 
-/* For tests: another page size for devices made afterwards; 0 goes back to the system's. */
-void agxw_set_host_page_bytes(uint32_t bytes);
-
 /* Opening of render nodes with a verdict that a person can act on. */
 
 /* Opens the node at path if it is one of this driver's, or with any_driver if it has timeline
@@ -156,8 +153,3 @@ int agxw_syncobj_from_sync_file(const struct agxw_device *device, uint32_t handl
 int agxw_syncobj_to_fd(const struct agxw_device *device, uint32_t handle, int *out_fd);
 /* A new handle for the syncobj that a file stands for. */
 int agxw_syncobj_from_fd(const struct agxw_device *device, int fd, uint32_t *out_handle);
-
-/* Adds 1 to an eventfd when the point (0: the latest fence) is reached, or with
- * AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE once it has a fence. */
-int agxw_syncobj_eventfd(const struct agxw_device *device, uint32_t handle, uint64_t value, int fd,
-                         uint32_t flags);

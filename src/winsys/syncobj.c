@@ -102,11 +102,3 @@ int agxw_syncobj_from_fd(const struct agxw_device *device, int fd, uint32_t *out
    *out_handle = error ? 0 : import.handle;
    return error;
 }
-
-int agxw_syncobj_eventfd(const struct agxw_device *device, uint32_t handle, uint64_t value, int fd,
-                         uint32_t flags)
-{
-   struct agx_uapi_syncobj_eventfd request = {
-      .handle = handle, .flags = flags, .point = value, .fd = fd};
-   return agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_EVENTFD, &request);
-}

@@ -270,22 +270,6 @@ agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b, int *o
    return AGX_OK;
 }
 
-agx_status agxw_point_eventfd(const struct agxw_point *point, int fd, bool when_submitted)
-{
-   uint32_t handle;
-   AGX_TRY(begin_point(point, &handle));
-   int error = agxw_syncobj_eventfd(point->timeline->device, handle, point->value, fd,
-                                    when_submitted ? AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE : 0);
-   end_point(point, handle);
-   if (error == -EINVAL || error == -EBADF)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "timeline %u, point %llu: file %d is not an eventfd",
-                      point->timeline->handle, (unsigned long long)point->value, fd);
-   if (error)
-      return agx_status_fail_errno(error, "timeline %u, point %llu: SYNCOBJ_EVENTFD of file %d",
-                                   point->timeline->handle, (unsigned long long)point->value, fd);
-   return AGX_OK;
-}
-
 agx_status agxw_point_transfer(const struct agxw_point *from, const struct agxw_point *to)
 {
    AGX_TRY(refuse_zero(to, "another point"));

@@ -172,14 +172,6 @@ void agxw_va_heap_free(struct agxw_va_heap *heap, uint64_t va, uint64_t bytes)
    heap->live--;
 }
 
-uint64_t agxw_va_heap_free_bytes(const struct agxw_va_heap *heap)
-{
-   uint64_t total = 0;
-   for (size_t i = 0; i < heap->hole_count; i++)
-      total += heap->holes[i].end - heap->holes[i].start;
-   return total;
-}
-
 /* The address map, bottom up:
  *    [0, 2^36)        nothing but the zero page at 2^32: a null base plus any scaled
  *                     32-bit index stays in it

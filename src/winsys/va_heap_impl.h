@@ -53,9 +53,6 @@ AGX_MUST_CHECK agx_status agxw_va_heap_alloc(struct agxw_va_heap *heap, uint64_t
 /* Never fails. bytes as it was asked for. */
 void agxw_va_heap_free(struct agxw_va_heap *heap, uint64_t va, uint64_t bytes);
 
-/* Bytes not handed out, guard pages not counted as free. */
-uint64_t agxw_va_heap_free_bytes(const struct agxw_va_heap *heap);
-
 /* How an address space is divided, from what the kernel reports of it. Pure. */
 
 #define AGXW_LOW_END       (UINT64_C(1) << 36)   /* below: nothing but the zero page */

@@ -267,11 +267,6 @@ AGX_MUST_CHECK agx_status agxw_point_import_sync_file(const struct agxw_point *p
 AGX_MUST_CHECK agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b,
                                                int *out_fd);
 
-/* Adds 1 to the eventfd once: when the point is reached (at once if it is), or when_submitted as
- * soon as something that reaches it has been submitted. Never, if the timeline goes first. */
-AGX_MUST_CHECK agx_status agxw_point_eventfd(const struct agxw_point *point, int fd,
-                                             bool when_submitted);
-
 /* to is reached when from is, which must have been submitted. Errors go along. */
 AGX_MUST_CHECK agx_status agxw_point_transfer(const struct agxw_point *from,
                                               const struct agxw_point *to);

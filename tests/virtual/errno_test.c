@@ -8,13 +8,14 @@
 
 #include "device.h"
 #include "winsys/virtual/store/user.h"
+#include "user_checked.h"
 
 #define BAD_POINTER 8 /* an address that nothing is mapped at */
 
 /* Rows with a bad pointer, where the host can tell one (emulators can't). */
 #define IF_CHECKED(...)                                                                            \
    do {                                                                                            \
-      if (agxv_user_is_checked())                                                                  \
+      if (user_is_checked())                                                                       \
          __VA_ARGS__;                                                                              \
    } while (0)
 

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/user.h"
+#include "user_checked.h"
 
 #define CHAIN 200
 #define PARTS 16
@@ -147,7 +148,7 @@ static int next_fd(void)
 static void unwritable_arguments_leave_no_descriptor(void **state)
 {
    (void)state;
-   if (!agxv_user_is_checked())
+   if (!user_is_checked())
       skip(); /* an emulator: it would crash */
    struct device device = device_open(NULL);
    int fd = make_sync_file(&device), before = next_fd();

@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "winsys/virtual/store/user.h"
+#include "user_checked.h"
 
 #define DEFAULT_STEPS 100000
 
@@ -58,7 +59,7 @@ static uint64_t pages(struct fuzz *fuzz)
 
 static uint64_t pointer(struct fuzz *fuzz, const void *good)
 {
-   return below(fuzz, 30) || !agxv_user_is_checked() ? (uintptr_t)good : below(fuzz, 4096);
+   return below(fuzz, 30) || !user_is_checked() ? (uintptr_t)good : below(fuzz, 4096);
 }
 
 static void do_vm(struct fuzz *fuzz)
@@ -221,7 +222,7 @@ static void do_noise(struct fuzz *fuzz)
       words[i] = below(fuzz, 3) ? number(fuzz) & 0xffff : 0; /* no address of anything */
    if (nr == 0xc3 || nr == 0xca || nr == 0xcc)
       return;
-   if (!agxv_user_is_checked()) /* the words would be pointers too */
+   if (!user_is_checked()) /* the words would be pointers too */
       return;
    agx_virtual_ioctl(fuzz->device.file, request, below(fuzz, 20) ? words : NULL);
 }

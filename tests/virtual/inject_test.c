@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "script.h"
 
 static uint64_t ran[64];
 static unsigned run_count;
@@ -24,7 +25,7 @@ static struct device open_with(const char *script)
 {
    struct device device = device_open(note_run);
    run_count = 0;
-   assert_ok(agx_virtual_set_script(device.node, script));
+   assert_ok(set_script(device.node, script));
    return device;
 }
 
@@ -265,8 +266,7 @@ static void scripts_are_refused_with_words(void **state)
    struct agx_virtual_node *node;
    assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), -1, &node));
    for (unsigned i = 0; i < AGX_COUNT(rows); i++)
-      assert_fails(agx_virtual_set_script(node, rows[i].script), AGX_INVALID_ARGUMENT,
-                   rows[i].text);
+      assert_fails(set_script(node, rows[i].script), AGX_INVALID_ARGUMENT, rows[i].text);
    agx_virtual_node_destroy(node);
 }
 
@@ -277,11 +277,11 @@ static void a_script_has_limits(void **state)
    assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), -1, &node));
    for (unsigned i = 0; i < 256; i++)
       memcpy(text + 7 * i, "hang 1;", 7);
-   assert_ok(agx_virtual_set_script(node, text));
+   assert_ok(set_script(node, text));
    strcpy(text + 7 * 256, "hang 1");
-   assert_fails(agx_virtual_set_script(node, text), AGX_INVALID_ARGUMENT, "256 are allowed");
+   assert_fails(set_script(node, text), AGX_INVALID_ARGUMENT, "256 are allowed");
    memset(text, ' ', sizeof(text) - 1);
-   assert_fails(agx_virtual_set_script(node, text), AGX_INVALID_ARGUMENT, "more than 65536 bytes");
+   assert_fails(set_script(node, text), AGX_INVALID_ARGUMENT, "more than 65536 bytes");
    agx_virtual_node_destroy(node);
 }
 
@@ -304,7 +304,7 @@ static void any_text_is_survived(void **state)
       size_t length = strlen(text);
       if (length && i % 3 == 0)
          text[agx_test_random_below(&rng, length)] = (char)(1 + agx_test_random_below(&rng, 255));
-      agx_status status = agx_virtual_set_script(node, text);
+      agx_status status = set_script(node, text);
       assert_true(status == AGX_OK || status == AGX_INVALID_ARGUMENT);
    }
    agx_virtual_node_destroy(node);

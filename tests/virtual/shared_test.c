@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "device.h"
 #include "winsys/virtual/store/user.h"
+#include "user_checked.h"
 
 #define COUNTER_VA 0x2000000000ull
 #define HANGS      0x3000000000ull
@@ -320,7 +321,7 @@ static void churn(int segment)
 
 static void a_process_may_die_at_any_point(void **state)
 {
-   if (!agxv_user_is_checked()) /* an emulator: it has no robust locks either */
+   if (!user_is_checked()) /* an emulator: it has no robust locks either */
       skip();
    int segment = make_segment();
    struct agx_test_rng rng = {0xd1e};

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 
 #include "winsys/virtual/store/user.h"
+#include "user_checked.h"
 
 #define SCRATCH_BYTES 16384
 #define VOID_BYTES    (16ull << 30) /* behind it; a stride is less than 4 GiB */
@@ -244,7 +245,7 @@ static void spoil(struct soak *soak, const struct request *request, uint8_t *arg
    size_t offset = below(soak, AGX_UAPI_BYTES(request->code) / 4) * 4;
    uint64_t value = odd_number(soak);
    if (is_pointer(request, offset)) {
-      if (!agxv_user_is_checked())
+      if (!user_is_checked())
          return;
       value = bad_pointer(soak);
       memcpy(argument + offset / 8 * 8, &value, 8);
@@ -282,7 +283,7 @@ static int send(struct soak *soak, unsigned index, void *sound)
    if (one_in(soak, 200) && !gives_fd) /* another size, cut or filled up, but no half pointers */
       code = (code & ~0x3fff0000u) | (uint32_t)below(soak, 9) * 8 << 16;
    tame(request, argument);
-   bool nowhere = one_in(soak, 500) && agxv_user_is_checked();
+   bool nowhere = one_in(soak, 500) && user_is_checked();
    int result = agx_virtual_ioctl(soak->file->file, code,
                                   nowhere ? (void *)(uintptr_t)bad_pointer(soak) : argument);
    soak->requests++;
@@ -564,7 +565,7 @@ static void do_noise(struct soak *soak)
    for (unsigned i = 0; i < 16; i++)
       words[i] = below(soak, 3) ? odd_number(soak) & 0xffff : 0;
    bool may_sleep = nr == 0xc3 || nr == 0xca || nr == 0xcc, gives_fd = nr == 0xc1 || nr == 0x2d;
-   if (may_sleep || gives_fd || !agxv_user_is_checked())
+   if (may_sleep || gives_fd || !user_is_checked())
       return;
    agx_virtual_ioctl(soak->file->file, code, one_in(soak, 20) ? NULL : words);
    soak->requests++;

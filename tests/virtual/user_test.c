@@ -12,6 +12,7 @@
 
 #include "device.h"
 #include "sanitized.h"
+#include "user_checked.h"
 
 #define CHANGES 20000
 
@@ -31,7 +32,7 @@ static uint8_t *map_pages(size_t count)
 /* The argument, and an array that it names, in a page that then goes. */
 static void memory_that_went_is_refused(void **state)
 {
-   if (!agxv_user_is_checked())
+   if (!user_is_checked())
       skip(); /* an emulator: it would crash */
    struct device device = device_open(NULL);
    uint8_t *page = map_pages(1);
@@ -71,7 +72,7 @@ static void *change(void *argument)
 
 static void memory_may_go_meanwhile(void **state)
 {
-   if (!agxv_user_is_checked())
+   if (!user_is_checked())
       skip();
    struct changes changes = {.page = map_pages(1)};
    uint64_t own = 0, other = (uintptr_t)changes.page;
@@ -116,7 +117,7 @@ static uint8_t *make_stack(size_t *out_bytes)
 
 static void stacks_end_where_they_end(void **state)
 {
-   if (!agxv_user_is_checked())
+   if (!user_is_checked())
       skip();
    size_t bytes;
    uint8_t *stack = make_stack(&bytes);
@@ -145,7 +146,7 @@ static void run_coroutine(void)
 static void other_stacks_are_not_the_threads(void **state)
 {
    uint64_t number = 3, copy = 0;
-   if (!agxv_user_is_checked() || THREAD_CHECKED) /* which must be told of such stacks */
+   if (!user_is_checked() || THREAD_CHECKED) /* which must be told of such stacks */
       skip();
    assert_int_equal(agxv_copy_in(&copy, (uintptr_t)&number, sizeof(number)), 0);
    size_t bytes;

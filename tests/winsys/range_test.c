@@ -2,6 +2,7 @@
  *
  * Reserved ranges: what is asked of the kernel, and what it is asked for wrongly.
  */
+#include <stdlib.h>
 #include <errno.h>
 
 #include "fake_kmd.h"
@@ -177,6 +178,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(long_ranges_are_empty),
       cmocka_unit_test(failures_leave_nothing),
    };
-   agxw_set_host_page_bytes(16384);
+   setenv("AGX_HOST_PAGE", "16384", true);
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * dma-bufs out and in: the requests that they are made of, on a fake kernel, and the memory, on
  * the virtual one.
  */
+#include <stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -286,6 +287,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(memory_files_are_imported),
       cmocka_unit_test(other_memory_is_refused),
    };
-   agxw_set_host_page_bytes(16384);
+   setenv("AGX_HOST_PAGE", "16384", true);
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,70 +343,6 @@ static void sync_files_become_points(void **state)
    bed_close(&bed);
 }
 
-/* Reads the count that an eventfd has or gets; 0 when it has none now and until is 0. */
-static uint64_t count_of(int fd, int timeout_ms)
-{
-   uint64_t count = 0;
-   struct pollfd poller = {.fd = fd, .events = POLLIN};
-   if (poll(&poller, 1, timeout_ms) == 1)
-      assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
-   return count;
-}
-
-static void eventfds_are_told(void **state)
-{
-   struct bed bed;
-   int reached = eventfd(0, EFD_CLOEXEC), submitted = eventfd(0, EFD_CLOEXEC), wrong;
-   bed_open(&bed);
-   struct agxw_timeline *timeline = bed_timeline(&bed, 1);
-   assert_ok(agxw_point_eventfd(POINT(timeline, 5), reached, false));
-   assert_ok(agxw_point_eventfd(POINT(timeline, 5), submitted, true));
-   assert_int_equal(count_of(submitted, 0), 0);
-   bed_pend(&bed, 0, POINT(timeline, 6));
-   assert_int_equal(count_of(submitted, 20000), 1);
-   assert_int_equal(count_of(reached, 0), 0);
-   bed_fire(&bed, 0);
-   assert_int_equal(count_of(reached, 20000), 1);
-   assert_int_equal(count_of(submitted, 0), 0);
-   for (uint64_t value = 0; value < 2; value++) /* reached already */
-      assert_ok(agxw_point_eventfd(POINT(timeline, value), reached, value));
-   assert_int_equal(count_of(reached, 20000), 2);
-   assert_ok(agxw_timeline_export(timeline, &wrong));
-   assert_fails(agxw_point_eventfd(POINT(timeline, 9), wrong, false), AGX_INVALID_ARGUMENT,
-                "not an eventfd");
-   assert_fails(agxw_point_eventfd(POINT(timeline, 9), -1, false), AGX_INVALID_ARGUMENT, "-1");
-   close(wrong);
-   close(reached);
-   close(submitted);
-   agxw_timeline_destroy(timeline);
-   bed_close(&bed);
-}
-
-/* A thousand waits need no thread each: one file is polled for all of them. */
-static void one_eventfd_counts_many_points(void **state)
-{
-   enum {
-      COUNT = 1000
-   };
-   struct bed bed;
-   int fd = eventfd(0, EFD_CLOEXEC);
-   bed_open(&bed);
-   struct agxw_timeline *timeline = bed_timeline(&bed, 0);
-   for (uint64_t value = 1; value <= COUNT; value++)
-      assert_ok(agxw_point_eventfd(POINT(timeline, value), fd, false));
-   assert_ok(agxw_timeline_signal(timeline, COUNT / 2));
-   uint64_t count = 0;
-   while (count < COUNT / 2)
-      count += count_of(fd, 20000);
-   assert_ok(agxw_timeline_signal(timeline, COUNT));
-   while (count < COUNT)
-      count += count_of(fd, 20000);
-   assert_int_equal(count, COUNT);
-   close(fd);
-   agxw_timeline_destroy(timeline);
-   bed_close(&bed);
-}
-
 static uint32_t count_fences(const struct bed *bed, int fd)
 {
    struct sync_file_info info = {0};
@@ -460,8 +396,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(points_become_sync_files),
       cmocka_unit_test(sync_files_become_points),
       cmocka_unit_test(a_merge_is_a_set_of_fences),
-      cmocka_unit_test(eventfds_are_told),
-      cmocka_unit_test(one_eventfd_counts_many_points),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

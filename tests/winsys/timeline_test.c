@@ -144,7 +144,7 @@ static void a_fence_s_error_becomes_a_status(void **state)
 /* Everything that sharing asks for, once. */
 static agx_status share(struct fake_device *it, int fd)
 {
-   const struct agxw_point start = {it->timeline, 0}, point = {it->timeline, 7};
+   const struct agxw_point point = {it->timeline, 7};
    struct agxw_timeline *other;
    int file;
    AGX_TRY(agxw_timeline_import(it->device, fd, &other));
@@ -156,18 +156,17 @@ static agx_status share(struct fake_device *it, int fd)
       close(file);
    }
    AGX_TRY(agxw_point_import_sync_file(&point, fd));
-   AGX_TRY(agxw_point_eventfd(&start, fd, false));
    return agxw_point_transfer(&point, &(struct agxw_point){it->timeline, 8});
 }
 
 static void sharing_leaves_nothing_when_it_fails(void **state)
 {
-   static const unsigned long requests[] = {
-      AGX_IOCTL_SYNCOBJ_CREATE, AGX_IOCTL_SYNCOBJ_TRANSFER, AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD,
-      AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE, AGX_IOCTL_SYNCOBJ_EVENTFD};
+   static const unsigned long requests[] = {AGX_IOCTL_SYNCOBJ_CREATE, AGX_IOCTL_SYNCOBJ_TRANSFER,
+                                            AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD,
+                                            AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE};
    int fd = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = dup(fd);
    close(free_fd);
-   for (int i = 0; i < 2 * 5; i++) {
+   for (int i = 0; i < 2 * 4; i++) {
       struct fake_device it;
       int nth = 0, failed = 0;
       begin(&it, 0);
@@ -195,8 +194,6 @@ static void refusals_say_which_file(void **state)
    const struct agxw_point point = {it.timeline, 7};
    fake_kmd_fail(&it.fake, 0, 0, EMFILE);
    assert_fails(agxw_timeline_import(it.device, 5, &other), AGX_RESOURCE_EXHAUSTED, "file 5");
-   fake_kmd_fail(&it.fake, 0, 0, EBADF);
-   assert_fails(agxw_point_eventfd(&point, 5, false), AGX_INVALID_ARGUMENT, "file 5");
    fake_kmd_fail(&it.fake, 0, 0, ENODEV);
    assert_fails(agxw_point_import_sync_file(&point, 5), AGX_UNAVAILABLE, "sync file 5");
    fake_kmd_fail(&it.fake, 0, 0, ENODEV);

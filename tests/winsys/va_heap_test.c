@@ -14,6 +14,14 @@
 #define PAGE  UINT64_C(16384)
 #define START UINT64_C(0x2000000000)
 
+static uint64_t free_bytes_of(const struct agxw_va_heap *heap)
+{
+   uint64_t total = 0;
+   for (size_t i = 0; i < heap->hole_count; i++)
+      total += heap->holes[i].end - heap->holes[i].start;
+   return total;
+}
+
 static void ranges_are_pages_with_a_guard(void **state)
 {
    struct agxw_va_heap heap;
@@ -25,14 +33,14 @@ static void ranges_are_pages_with_a_guard(void **state)
    assert_int_equal(b, START + 2 * PAGE);
    assert_ok(agxw_va_heap_alloc(&heap, 2 * PAGE, 0, &c));
    assert_int_equal(c, START + 5 * PAGE);
-   assert_int_equal(agxw_va_heap_free_bytes(&heap), 0);
+   assert_int_equal(free_bytes_of(&heap), 0);
    assert_fails(agxw_va_heap_alloc(&heap, 1, 0, &a), AGX_RESOURCE_EXHAUSTED, "heap: no hole");
    assert_int_equal(a, 0);
    agxw_va_heap_free(&heap, b, PAGE + 1);
    agxw_va_heap_free(&heap, c, 2 * PAGE);
    agxw_va_heap_free(&heap, START, 1);
    assert_int_equal(heap.hole_count, 1);
-   assert_int_equal(agxw_va_heap_free_bytes(&heap), 8 * PAGE);
+   assert_int_equal(free_bytes_of(&heap), 8 * PAGE);
    agxw_va_heap_fini(&heap);
 }
 
@@ -151,7 +159,7 @@ static void random_use_agrees_with_a_page_map(void **state)
       uint64_t free_pages = 0;
       for (int page = 0; page < PAGES; page++)
          free_pages += !model.used[page];
-      assert_int_equal(agxw_va_heap_free_bytes(&heap), free_pages * PAGE);
+      assert_int_equal(free_bytes_of(&heap), free_pages * PAGE);
       assert_true(heap.hole_count <= heap.live + 1);
    }
    agxw_va_heap_fini(&heap);

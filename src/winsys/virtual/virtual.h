@@ -200,8 +200,6 @@ enum agx_virtual_option {
    AGX_VIRTUAL_CHAOS,      /* a seed; 0: off */
    AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */
 };
-/* A fault script (docs/virtual.md), in place of the one that AGX_VIRTUAL_INJECT gave; before
- * the first file is opened. */
-AGX_MUST_CHECK agx_status agx_virtual_set_script(struct agx_virtual_node *node, const char *script);
+/* Sets one of them, in place of what the environment gave. */
 void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,
                             uint64_t value);

@@ -9,6 +9,7 @@
 #include "../device.h"
 #include "rows/door.h"
 #include "rows/machine.h"
+#include "../script.h"
 
 const bool door_has_descriptors = false, door_is_real = false;
 
@@ -28,7 +29,7 @@ struct door_file *door_open(void)
    if (!node) {
       assert_ok(agx_virtual_node_create(agx_chip_find(door_chip), -1, &node));
       if (door_script)
-         assert_ok(agx_virtual_set_script(node, door_script));
+         assert_ok(set_script(node, door_script));
       agx_virtual_set_run_compute(node, machine_run);
    }
    file->device.node = node;

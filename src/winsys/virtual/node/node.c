@@ -208,21 +208,6 @@ static agx_status read_script(struct agx_virtual_node *node)
    return agxv_inject_read(value, node->inject);
 }
 
-agx_status agx_virtual_set_script(struct agx_virtual_node *node, const char *script)
-{
-   struct agxv_inject *inject = calloc(1, sizeof(*inject));
-   if (!inject)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
-   agx_status status = agxv_inject_parse(script, strlen(script), inject);
-   if (status != AGX_OK) {
-      free(inject);
-      return status;
-   }
-   free(node->inject);
-   node->inject = inject;
-   return AGX_OK;
-}
-
 static const struct agxv_node_calls calls = {
    .sync_backings = agxv_backing_sync,
    .reap = agxv_reap,

@@ -172,9 +172,3 @@ int agxv_copy_out(uint64_t to, const void *from, size_t size)
 {
    return copy(true, (void *)(uintptr_t)from, to, size);
 }
-
-bool agxv_user_is_checked(void)
-{
-   char byte = 0, read = 0;
-   return atomic_load(&unchecked) == 0 && transfer(false, &read, (uintptr_t)&byte, 1) == 0;
-}

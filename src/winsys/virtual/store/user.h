@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ int agxv_copy_in(void *to, uint64_t from, size_t size);
 int agxv_copy_out(uint64_t to, const void *from, size_t size);
 /* Says once that the host doesn't let us into the caller; -EACCES. */
 int agxv_user_refused(int error);
-/* False where the host has no way to check (then a bad address crashes). */
-bool agxv_user_is_checked(void);
