@@ -21,76 +21,27 @@
 #include "winsys/virtual/doors/preload/preload_impl.h"
 #include "winsys/virtual/doors/tree.h"
 
-AGXV_EXPORT int access(const char *path, int mode)
-{
-   AGXV_NEXT(access);
-   AGXV_REDIRECTED(path);
-   return next_access(redirected, mode);
-}
-
-AGXV_EXPORT int euidaccess(const char *path, int mode)
-{
-   AGXV_NEXT(euidaccess);
-   AGXV_REDIRECTED(path);
-   return next_euidaccess(redirected, mode);
-}
-
-AGXV_EXPORT int eaccess(const char *path, int mode)
-{
-   AGXV_NEXT(eaccess);
-   AGXV_REDIRECTED(path);
-   return next_eaccess(redirected, mode);
-}
-
-AGXV_EXPORT int faccessat(int folder, const char *path, int mode, int flags)
-{
-   AGXV_NEXT(faccessat);
-   AGXV_REDIRECTED_AT(folder, path);
-   return next_faccessat(folder, redirected, mode, flags);
-}
-
-AGXV_EXPORT int inotify_add_watch(int fd, const char *path, uint32_t mask)
-{
-   AGXV_NEXT(inotify_add_watch);
-   AGXV_REDIRECTED(path);
-   return next_inotify_add_watch(fd, redirected, mask);
-}
+AGXV_LED(int, access, (const char *path, int mode), (redirected, mode))
+AGXV_LED(int, euidaccess, (const char *path, int mode), (redirected, mode))
+AGXV_LED(int, eaccess, (const char *path, int mode), (redirected, mode))
+AGXV_LED_AT(int, faccessat, folder, (int folder, const char *path, int mode, int flags),
+            (folder, redirected, mode, flags))
+AGXV_LED(int, inotify_add_watch, (int fd, const char *path, uint32_t mask), (fd, redirected, mask))
 
 /* Access lists and labels, which `ls -l` asks for. */
-#define XATTR(name)                                                                                \
-   AGXV_EXPORT ssize_t name(const char *path, const char *attribute, void *value, size_t size)     \
-   {                                                                                               \
-      AGXV_NEXT(name);                                                                             \
-      AGXV_REDIRECTED(path);                                                                       \
-      return next_##name(redirected, attribute, value, size);                                      \
-   }
+AGXV_LED(ssize_t, getxattr, (const char *path, const char *attribute, void *value, size_t size),
+         (redirected, attribute, value, size))
+AGXV_LED(ssize_t, lgetxattr, (const char *path, const char *attribute, void *value, size_t size),
+         (redirected, attribute, value, size))
+AGXV_LED(ssize_t, listxattr, (const char *path, char *list, size_t size), (redirected, list, size))
+AGXV_LED(ssize_t, llistxattr, (const char *path, char *list, size_t size), (redirected, list, size))
 
-XATTR(getxattr)
-XATTR(lgetxattr)
-
-#define XATTRS(name)                                                                               \
-   AGXV_EXPORT ssize_t name(const char *path, char *list, size_t size)                             \
-   {                                                                                               \
-      AGXV_NEXT(name);                                                                             \
-      AGXV_REDIRECTED(path);                                                                       \
-      return next_##name(redirected, list, size);                                                  \
-   }
-
-XATTRS(listxattr)
-XATTRS(llistxattr)
-
-#define STATFS(name, type)                                                                         \
-   AGXV_EXPORT int name(const char *restrict path, struct type *restrict info)                     \
-   {                                                                                               \
-      AGXV_NEXT(name);                                                                             \
-      AGXV_REDIRECTED(path);                                                                       \
-      return next_##name(redirected, info);                                                        \
-   }
-
-STATFS(statfs, statfs)
-STATFS(statfs64, statfs64)
-STATFS(statvfs, statvfs)
-STATFS(statvfs64, statvfs64)
+AGXV_LED(int, statfs, (const char *path, struct statfs *info), (redirected, info))
+AGXV_LED(int, statfs64, (const char *path, struct statfs64 *info), (redirected, info))
+AGXV_LED(int, statvfs, (const char *restrict path, struct statvfs *restrict info),
+         (redirected, info))
+AGXV_LED(int, statvfs64, (const char *restrict path, struct statvfs64 *restrict info),
+         (redirected, info))
 
 /* The functions that open files, streams among them: paths of the node are redirected to the tree
  * of shown files (tree.h), and what is opened there becomes one of the node's descriptors.
@@ -153,14 +104,10 @@ AGXV_EXPORT int fclose(FILE *stream)
    return result;
 }
 
-AGXV_EXPORT int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *restrict actions,
-                                                 int fd, const char *restrict path, int flags,
-                                                 mode_t mode)
-{
-   AGXV_NEXT(posix_spawn_file_actions_addopen);
-   AGXV_REDIRECTED(path);
-   return next_posix_spawn_file_actions_addopen(actions, fd, redirected, flags, mode);
-}
+AGXV_LED(int, posix_spawn_file_actions_addopen,
+         (posix_spawn_file_actions_t *restrict actions, int fd, const char *restrict path,
+          int flags, mode_t mode),
+         (actions, fd, redirected, flags, mode))
 
 #define OPEN(name)                                                                                 \
    AGXV_EXPORT int name(const char *path, int flags, ...)                                          \
@@ -192,38 +139,24 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-#define OPEN_CHECKED(name)                                                                         \
-   AGXV_EXPORT int name(const char *path, int flags)                                               \
-   {                                                                                               \
-      AGXV_NEXT(name);                                                                             \
-      AGXV_REDIRECTED(path);                                                                       \
-      REFUSED_OPEN(AT_FDCWD, path, flags, -1);                                                     \
-      return agxv_adopt(next_##name(redirected, flags));                                           \
-   }
-OPEN_CHECKED(__open_2)
-OPEN_CHECKED(__open64_2)
-
-#define OPENAT_CHECKED(name)                                                                       \
-   AGXV_EXPORT int name(int folder, const char *path, int flags)                                   \
+/* Those without further arguments. */
+#define OPEN_PLAIN(name, folder, flags, parameters, arguments)                                     \
+   AGXV_EXPORT int name parameters                                                                 \
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
       AGXV_REDIRECTED_AT(folder, path);                                                            \
       REFUSED_OPEN(folder, path, flags, -1);                                                       \
-      return agxv_adopt(next_##name(folder, redirected, flags));                                   \
+      return agxv_adopt(next_##name arguments);                                                    \
    }
-OPENAT_CHECKED(__openat_2)
-OPENAT_CHECKED(__openat64_2)
-
-#define CREAT(name)                                                                                \
-   AGXV_EXPORT int name(const char *path, mode_t mode)                                             \
-   {                                                                                               \
-      AGXV_NEXT(name);                                                                             \
-      AGXV_REDIRECTED(path);                                                                       \
-      REFUSED_OPEN(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, -1);                              \
-      return agxv_adopt(next_##name(redirected, mode));                                            \
-   }
-CREAT(creat)
-CREAT(creat64)
+#define CREATES (O_CREAT | O_WRONLY | O_TRUNC)
+OPEN_PLAIN(__open_2, AT_FDCWD, flags, (const char *path, int flags), (redirected, flags))
+OPEN_PLAIN(__open64_2, AT_FDCWD, flags, (const char *path, int flags), (redirected, flags))
+OPEN_PLAIN(__openat_2, folder, flags, (int folder, const char *path, int flags),
+           (folder, redirected, flags))
+OPEN_PLAIN(__openat64_2, folder, flags, (int folder, const char *path, int flags),
+           (folder, redirected, flags))
+OPEN_PLAIN(creat, AT_FDCWD, CREATES, (const char *path, mode_t mode), (redirected, mode))
+OPEN_PLAIN(creat64, AT_FDCWD, CREATES, (const char *path, mode_t mode), (redirected, mode))
 
 #define FOPEN(name)                                                                                \
    AGXV_EXPORT FILE *name(const char *restrict path, const char *restrict mode)                    \

@@ -42,6 +42,18 @@ void agxv_leave(void);
 /* The path to use instead of path (tree.h), which may be put into buffer. */
 const char *agxv_redirect_path(int folder, const char *path, char buffer[PATH_MAX]);
 
+/* Defines a function of the C library that is led to another path and nothing else: `arguments`
+ * name the path as `redirected`. */
+#define AGXV_LED_AT(type, name, folder, parameters, arguments)                                     \
+   AGXV_EXPORT type name parameters                                                                \
+   {                                                                                               \
+      AGXV_NEXT(name);                                                                             \
+      AGXV_REDIRECTED_AT(folder, path);                                                            \
+      return next_##name arguments;                                                                \
+   }
+#define AGXV_LED(type, name, parameters, arguments)                                                \
+   AGXV_LED_AT(type, name, AT_FDCWD, parameters, arguments)
+
 #define AGXV_MAX_FDS 65536 /* higher ones can't be the node's */
 struct agxv_open;          /* an open file description of the node; counted */
 

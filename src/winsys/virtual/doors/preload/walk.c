@@ -27,12 +27,8 @@ ssize_t __readlinkat_chk(int folder, const char *path, char *buffer, size_t size
 char *__realpath_chk(const char *path, char *resolved, size_t room);
 char *__getcwd_chk(char *buffer, size_t size, size_t room);
 
-AGXV_EXPORT DIR *opendir(const char *path)
-{
-   AGXV_NEXT(opendir);
-   AGXV_REDIRECTED(path);
-   return next_opendir(redirected);
-}
+AGXV_LED(DIR *, opendir, (const char *path), (redirected))
+AGXV_LED(int, chdir, (const char *path), (redirected))
 
 #define SCANDIR(name, entry)                                                                       \
    AGXV_EXPORT int name(const char *restrict path, struct entry ***restrict list,                  \
@@ -141,13 +137,6 @@ WALK(nftw, nftw, stat, __nftw_func_t, COMMA struct FTW *where, COMMA where, COMM
      COMMA flags)
 WALK(nftw64, nftw64, stat64, __nftw64_func_t, COMMA struct FTW *where, COMMA where, COMMA int flags,
      COMMA flags)
-
-AGXV_EXPORT int chdir(const char *path)
-{
-   AGXV_NEXT(chdir);
-   AGXV_REDIRECTED(path);
-   return next_chdir(redirected);
-}
 
 /* A path that the C library found, led out of the tree; it gets shorter, never longer. */
 static char *led_out_here(char *path)
