@@ -76,6 +76,13 @@ static enum agxc_scope scope_of_sysval(const struct agxc_shader *shader, unsigne
    return sysval == AGXC_SYSVAL_SUBGROUP_ID ? AGXC_SCOPE_SUBGROUP : AGXC_SCOPE_THREAD;
 }
 
+/* Nothing but the sources decides the result. */
+static bool is_function(const struct agxc_instr *instr)
+{
+   return instr->src_count &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE));
+}
+
 /* What an operation adds to its sources' scope. */
 static enum agxc_scope scope_of_generic(const struct agxc_shader *shader,
                                         const struct agxc_instr *instr)
@@ -99,8 +106,7 @@ static enum agxc_scope scope_of_generic(const struct agxc_shader *shader,
    default:
       break;
    }
-   bool is_pure = !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE));
-   return is_pure && instr->src_count ? AGXC_SCOPE_DISPATCH : AGXC_SCOPE_THREAD;
+   return is_function(instr) ? AGXC_SCOPE_DISPATCH : AGXC_SCOPE_THREAD;
 }
 
 static enum agxc_scope scope_of_register(const struct agxc_shader *shader, unsigned sr)
@@ -133,11 +139,10 @@ static enum agxc_scope scope_of_machine(const struct agxc_shader *shader,
    default:
       break;
    }
-   bool is_pure = !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE));
    unsigned unit = agx_isa_info(opcode)->unit;
    bool is_alu = unit == AGX_ISA_UNIT_F32 || unit == AGX_ISA_UNIT_F16 ||
                  unit == AGX_ISA_UNIT_SCIB || unit == AGX_ISA_UNIT_IC;
-   return is_pure && is_alu && instr->src_count ? AGXC_SCOPE_DISPATCH : AGXC_SCOPE_THREAD;
+   return is_alu && is_function(instr) ? AGXC_SCOPE_DISPATCH : AGXC_SCOPE_THREAD;
 }
 
 /* ---- values ------------------------------------------------------------- */
@@ -261,15 +266,10 @@ static void visit_block(struct walk *w, struct agxc_block *block, const struct p
    visit_end(w, block, at);
 }
 
-static struct agxc_block *block_at(struct agx_link *link)
-{
-   return agxc_as_block(agx_container_of(link, struct agxc_node, link));
-}
-
 /* What phis behind the if depend on. */
 static unsigned visit_if(struct walk *w, struct agxc_if *branch, const struct place *at)
 {
-   const struct agxc_block *before = block_at(branch->node.link.prev);
+   const struct agxc_block *before = agxc_block_before(&branch->node);
    const struct agxc_instr *compare = agxc_terminator(before);
    unsigned condition = AGXC_SCOPE_DISPATCH;
    for (uint32_t i = 0; compare && i < compare->src_count; i++)
@@ -279,7 +279,7 @@ static unsigned visit_if(struct walk *w, struct agxc_if *branch, const struct pl
    arm.runs = false;
    visit_list(w, &branch->then_list, &arm, AGXC_SCOPE_DISPATCH);
    visit_list(w, &branch->else_list, &arm, AGXC_SCOPE_DISPATCH);
-   return block_at(branch->node.link.next)->pred_count > 1 ? condition : AGXC_SCOPE_DISPATCH;
+   return agxc_block_after(&branch->node)->pred_count > 1 ? condition : AGXC_SCOPE_DISPATCH;
 }
 
 static uint32_t number_of(struct walk *w, struct agxc_loop *loop, uint32_t parent)
@@ -288,7 +288,7 @@ static uint32_t number_of(struct walk *w, struct agxc_loop *loop, uint32_t paren
    if (w->d->loop_of[first] != NO_LOOP)
       return w->d->loop_of[first];
    w->d->loops[w->d->loop_count] = (struct agxc_divergence_loop){
-      .parent = parent, .first = first, .last = block_at(loop->node.link.next)->index - 1};
+      .parent = parent, .first = first, .last = agxc_block_after(&loop->node)->index - 1};
    return w->d->loop_count++;
 }
 
@@ -323,28 +323,18 @@ static void visit_list(struct walk *w, const struct agx_link *list, const struct
    }
 }
 
-static uint32_t count_loops(struct agx_link *list)
-{
-   uint32_t count = 0;
-   agxc_foreach_node (node, list) {
-      count += node->kind == AGXC_NODE_LOOP;
-      agxc_foreach_list (inner, node)
-         count += count_loops(inner);
-   }
-   return count;
-}
-
 struct agxc_divergence *agxc_divergence(struct agxc_shader *shader)
 {
    agxc_index(shader);
    struct agxc_divergence *d = AGX_ARENA_NEW(shader->arena, struct agxc_divergence);
-   uint32_t blocks = shader->block_count;
+   uint32_t blocks = shader->block_count, loops = 0;
+   agxc_foreach_block (block, shader)
+      loops += agxc_starts_loop(block);
    d->value = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count + 1ull);
    d->block = AGX_ARENA_ARRAY(shader->arena, uint8_t, blocks);
-   d->runs = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(blocks));
+   d->runs = agxc_bitset_new(shader, blocks);
    d->loop_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, blocks);
-   d->loops = AGX_ARENA_ARRAY(shader->arena, struct agxc_divergence_loop,
-                              count_loops(&shader->body) + 1ull);
+   d->loops = AGX_ARENA_ARRAY(shader->arena, struct agxc_divergence_loop, loops + 1ull);
    for (uint32_t i = 0; i < blocks; i++)
       d->loop_of[i] = NO_LOOP;
    struct walk w = {.shader = shader, .d = d};

@@ -40,7 +40,7 @@ static uint64_t fill(uint64_t max)
 static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
 {
    const uint32_t *size = shader->local_size;
-   uint64_t all = (uint64_t)AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
+   uint64_t all = agxc_threads_of(shader);
    static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
                                    AGX_MAX_WORKGROUP_THREADS};
    if (shader->has_dynamic_local_size) {

@@ -67,9 +67,9 @@ struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *l
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count);
 
-/* Ends the builder's block with a branch on the condition, and puts an if with two empty arms behind
- * it and a new block, which *out_behind receives. What stood behind the builder moves there, where it
- * counts as being in the same place of program order until the next agxc_index; the builder is then
- * at the end of its block. */
+/* Ends the builder's block with a branch on the condition, and puts an if with two empty arms
+ * behind it and a new block, which *out_behind receives. What stood behind the builder moves there,
+ * where it counts as being in the same place of program order until the next agxc_index; the
+ * builder is then at the end of its block. */
 struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
                               struct agxc_block **out_behind);

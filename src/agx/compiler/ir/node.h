@@ -77,6 +77,12 @@ static inline struct agx_link *agxc_list_of(const struct agxc_node *node, unsign
    return i ? &agxc_as_loop(node)->continuing : &agxc_as_loop(node)->body;
 }
 
+/* Whether a block is the first one of the loop around it. After agxc_index. */
+static inline bool agxc_starts_loop(const struct agxc_block *block)
+{
+   return block->loop && block->loop->body.next == &block->node.link;
+}
+
 /* The first instruction of a block, or NULL. */
 static inline struct agxc_instr *agxc_first_instr(const struct agxc_block *block)
 {

@@ -10,6 +10,7 @@
  * device memory and see what the driver knows as uniforms. agxc_lower_robust checks the accesses of
  * robust bindings later.
  */
+#include "agx/compiler/analysis/range.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/ir/launch_slots.h"
 
@@ -116,18 +117,6 @@ static struct agxc_ref heap_of(struct agxc_shader *shader, struct agxc_instr *in
                             64);
 }
 
-/* Positions that the local size settles. */
-static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
-{
-   if (shader->has_dynamic_local_size)
-      return false;
-   if (sysval >= AGXC_SYSVAL_LOCAL_ID && sysval < AGXC_SYSVAL_LOCAL_ID + 3)
-      return shader->local_size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;
-   uint32_t threads = agxc_threads_of(shader);
-   return (sysval == AGXC_SYSVAL_SUBGROUP_ID && threads <= 32) ||
-          (sysval == AGXC_SYSVAL_LOCAL_INDEX && threads == 1);
-}
-
 /* System values that the driver knows, and their uniforms; one slot for each component. */
 static const struct {
    uint16_t first, count, kind;
@@ -141,7 +130,7 @@ static const struct {
 static struct agxc_ref sysval_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
    uint32_t sysval = agxc_imm_sysval(instr);
-   if (is_zero(shader, sysval))
+   if (agxc_range_of_op(shader, instr).max == 0)
       return agxc_u32(0);
    for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
       if (sysval >= sysvals[i].first && sysval - sysvals[i].first < sysvals[i].count)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/compiler/ir/ir.h"
+#include "agx/compiler/ir/fold.h"
 
 #define AGXC_POWER_MINUS_32 0x2f800000u /* 2^-32 as a float */
 
@@ -18,10 +18,16 @@ struct agxc_wide {
    uint64_t max;
 };
 
-/* Operations on words, whose result is a word; constants fold, and 0 and all ones drop out. */
-struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a);
-struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
-                           struct agxc_ref c);
+/* Operations on words, whose result is a word. */
+static inline struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a)
+{
+   return agxc_build1_folded(b, op, 32, a);
+}
+static inline struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
+                                         struct agxc_ref c)
+{
+   return agxc_build2_folded(b, op, 32, a, c);
+}
 /* A comparison of words, and a choice between values of any shape by a boolean; both fold. */
 struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
                                   struct agxc_ref c);

@@ -14,17 +14,6 @@ static bool is_imm(struct agxc_ref ref, uint32_t value)
    return ref.kind == AGXC_IMM && (uint32_t)ref.imm == value;
 }
 
-struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a)
-{
-   return agxc_build1_folded(b, op, 32, a);
-}
-
-struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
-                           struct agxc_ref c)
-{
-   return agxc_build2_folded(b, op, 32, a, c);
-}
-
 struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
                                   struct agxc_ref c)
 {

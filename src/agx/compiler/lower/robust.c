@@ -19,6 +19,7 @@
  * opt_vectorize, so that a joined access is checked once, and in front of opt_address, opt_cse,
  * opt_preamble and opt_licm, which fold, share and move the checks.
  */
+#include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/lower/robust_impl.h"
@@ -142,6 +143,89 @@ static void count_units(struct agxc_robust *r, struct agxc_robust_access *a, con
    a->stride = unit;
 }
 
+/* ---- limits ------------------------------------------------------------- */
+
+static struct agxc_ref limit(struct agxc_robust *r, const struct agxc_robust_access *a,
+                             enum agx_uniform_kind kind, uint32_t constant, uint32_t bytes)
+{
+   struct agx_program_access access = {.constant = constant, .stride = a->stride, .bytes = bytes};
+   if (kind == AGX_UNIFORM_BUFFER_SINK)
+      access.writes = a->writes;
+   return agxc_uniform_slot(r->shader, kind, a->memory.binding, agx_program_access_pack(access),
+                            32);
+}
+
+static bool has_base(const struct agxc_robust *r, enum agx_uniform_kind kind, uint32_t binding,
+                     uint64_t value)
+{
+   const struct agxc_shader *shader = r->shader;
+   for (uint32_t i = 0; i < shader->uniform_count; i++)
+      if (shader->uniforms[i].kind == (uint32_t)kind && shader->uniforms[i].index == binding &&
+          shader->uniforms[i].value == value)
+         return true;
+   return agxc_has_room_for_base(shader);
+}
+
+static uint64_t guard_of(const struct agxc_robust_access *a, uint32_t constant, uint32_t bytes)
+{
+   return agx_program_access_pack((struct agx_program_access){
+      .constant = constant, .stride = 1, .bytes = bytes, .writes = a->writes});
+}
+
+static bool has_guard(const struct agxc_robust *r, const struct agxc_robust_access *a)
+{
+   return has_base(r, AGX_UNIFORM_BUFFER_GUARD, a->memory.binding,
+                   guard_of(a, a->constant, a->bytes));
+}
+
+struct agxc_ref agxc_robust_guard(struct agxc_robust *r, const struct agxc_robust_access *a,
+                                  uint32_t constant, uint32_t bytes)
+{
+   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_GUARD, a->memory.binding,
+                            guard_of(a, constant, bytes), 64);
+}
+
+struct agxc_ref agxc_robust_base(struct agxc_robust *r, const struct agxc_robust_access *a)
+{
+   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_ADDRESS, a->memory.binding, a->constant,
+                            64);
+}
+
+static struct agxc_ref clamped(struct agxc_robust *r, const struct agxc_robust_access *a)
+{
+   struct agxc_ref last = limit(r, a, AGX_UNIFORM_BUFFER_LAST, a->constant, a->bytes);
+   return agxc_build_umin(&r->at, a->index, last);
+}
+
+struct agxc_ref agxc_robust_redirected(struct agxc_robust *r, const struct agxc_robust_access *a,
+                                       uint32_t bytes)
+{
+   struct agxc_ref inside =
+      agxc_build_ult(&r->at, a->index, limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, bytes));
+   struct agxc_ref sink = limit(r, a, AGX_UNIFORM_BUFFER_SINK, a->constant, a->bytes);
+   return agxc_build_select(&r->at, inside, a->index, sink);
+}
+
+struct agxc_ref agxc_robust_scaled(struct agxc_robust *r, const struct agxc_robust_access *a,
+                                   struct agxc_ref index)
+{
+   uint32_t odd = a->stride >> __builtin_ctz(a->stride), shift = (uint32_t)__builtin_ctz(a->stride);
+   if (odd > 1)
+      index = agxc_build_imul(&r->at, index, agxc_u32(odd));
+   return shift ? agxc_build_ishl(&r->at, index, agxc_u32(shift)) : index;
+}
+
+bool agxc_robust_has_one_index(const struct agxc_robust_access *a)
+{
+   return a->stride >= a->bytes;
+}
+
+struct agxc_ref agxc_robust_is_partial(struct agxc_robust *r, const struct agxc_robust_access *a)
+{
+   return agxc_build2(&r->at, agxc_robust_has_one_index(a) ? AGXC_OP_IEQ : AGXC_OP_UGE, 1, a->index,
+                      limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, a->bytes));
+}
+
 /* ---- checks ------------------------------------------------------------- */
 
 static void set_address(const struct agxc_robust_access *a, struct agxc_ref base,
@@ -153,7 +237,7 @@ static void set_address(const struct agxc_robust_access *a, struct agxc_ref base
 
 static void clamp(struct agxc_robust *r, struct agxc_robust_access *a)
 {
-   struct agxc_ref index = agxc_robust_clamped(r, a);
+   struct agxc_ref index = clamped(r, a);
    set_address(a, agxc_robust_guard(r, a, a->constant, a->bytes), agxc_robust_scaled(r, a, index));
 }
 
@@ -187,9 +271,8 @@ static void find_index(struct agxc_robust *r, struct agxc_robust_access *a)
    a->stride = 1;
    enum agx_uniform_kind kind =
       a->zero && sum.count ? AGX_UNIFORM_BUFFER_ADDRESS : AGX_UNIFORM_BUFFER_GUARD;
-   bool fits = kind == AGX_UNIFORM_BUFFER_GUARD
-                  ? agxc_robust_has_guard(r, a)
-                  : agxc_robust_has_base(r, kind, a->memory.binding, a->constant);
+   bool fits = kind == AGX_UNIFORM_BUFFER_GUARD ? has_guard(r, a)
+                                                : has_base(r, kind, a->memory.binding, a->constant);
    if (!fits) { /* the binding's own address is there */
       a->zero = true;
       count_units(r, a, &sum, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of agxc_lower_robust share: robust.c finds the index of each access,
- * robust_limits.c compares it with uniforms, robust_parts.c takes vectors apart.
+ * What the files of agxc_lower_robust share: robust.c finds the index of each access
+ * and compares it with uniforms, robust_parts.c takes vectors apart.
  */
 #pragma once
 
@@ -30,12 +30,6 @@ struct agxc_robust {
    struct agxc_ref phis[AGXC_ROBUST_MAX_ELEMENTS];
 };
 
-/* Whether there is room for a base of that kind and value of the binding, or it is there. */
-bool agxc_robust_has_base(const struct agxc_robust *r, enum agx_uniform_kind kind, uint32_t binding,
-                          uint64_t value);
-/* Whether agxc_robust_guard() of the whole access has room. */
-bool agxc_robust_has_guard(const struct agxc_robust *r, const struct agxc_robust_access *a);
-
 /* The uniform that holds the address of the binding's byte `constant`, or that of a sink where the
  * buffer ends before constant + bytes. */
 struct agxc_ref agxc_robust_guard(struct agxc_robust *r, const struct agxc_robust_access *a,
@@ -43,8 +37,6 @@ struct agxc_ref agxc_robust_guard(struct agxc_robust *r, const struct agxc_robus
 /* The uniform that holds the address of the binding plus the access's constant. */
 struct agxc_ref agxc_robust_base(struct agxc_robust *r, const struct agxc_robust_access *a);
 
-/* umin(index, last). */
-struct agxc_ref agxc_robust_clamped(struct agxc_robust *r, const struct agxc_robust_access *a);
 /* index < count ? index : sink, for the access's bytes up to `bytes`. */
 struct agxc_ref agxc_robust_redirected(struct agxc_robust *r, const struct agxc_robust_access *a,
                                        uint32_t bytes);

@@ -121,14 +121,6 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
    *bucket = (int32_t)table->count++;
 }
 
-static void pop_to(struct table *table, uint32_t count)
-{
-   while (table->count > count) {
-      const struct entry *entry = &table->entries[--table->count];
-      table->buckets[entry->hash & table->bucket_mask] = entry->next;
-   }
-}
-
 static void visit_block(void *table, struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block)
@@ -141,9 +133,13 @@ static uint32_t enter_list(void *user, const struct agx_link *list)
    return table->count;
 }
 
-static void leave_list(void *table, uint32_t mark)
+static void leave_list(void *user, uint32_t mark)
 {
-   pop_to(table, mark);
+   struct table *table = user;
+   while (table->count > mark) {
+      const struct entry *entry = &table->entries[--table->count];
+      table->buckets[entry->hash & table->bucket_mask] = entry->next;
+   }
 }
 
 /* The continuing part of a loop may be reached from inside the body only: it sees what stands

@@ -27,7 +27,7 @@ struct marking {
 static void mark_sources(struct marking *m, const struct agxc_instr *instr)
 {
    agxc_foreach_src (src, instr) {
-      struct agxc_instr *def = src->kind == AGXC_VALUE ? src->value->def : NULL;
+      struct agxc_instr *def = agxc_def_of(*src);
       if (src->kind == AGXC_VALUE)
          agx_bitset_set(m->used, src->value->id);
       if (!def || agx_bitset_test(m->queued, def->index))
@@ -42,8 +42,7 @@ static void mark_sources(struct marking *m, const struct agxc_instr *instr)
 static void mark_all(struct agxc_shader *shader, agx_bitset_word *used)
 {
    struct marking m = {.used = used};
-   m.queued =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->instr_count + 1ull));
+   m.queued = agxc_bitset_new(shader, shader->instr_count + 1ull);
    m.stack = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, shader->instr_count + 1ull);
    agxc_foreach_instr_of (instr, shader) {
       if (instr->dest_count && !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)))
@@ -58,8 +57,7 @@ bool agxc_opt_dce(struct agxc_shader *shader)
 {
    bool progress = false;
    agxc_index(shader);
-   agx_bitset_word *used =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
+   agx_bitset_word *used = agxc_bitset_new(shader, shader->value_count);
    mark_all(shader, used);
    agxc_foreach_instr_of_safe (instr, shader) {
       if (!is_dead(instr, used))

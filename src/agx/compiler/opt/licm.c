@@ -70,16 +70,11 @@ static struct loop_info *info_of(const struct licm *l, const struct agxc_loop *l
    return loop ? l->loop_at[agxc_first_block(&loop->body)->index] : NULL;
 }
 
-static bool is_first_of(const struct agxc_block *block, const struct agxc_loop *loop)
-{
-   return loop && block == agxc_first_block(&loop->body);
-}
-
 /* Effects of each loop, and how many halves it leaves free. */
 static void survey(struct licm *l)
 {
    agxc_foreach_block (block, l->shader) {
-      if (is_first_of(block, block->loop)) {
+      if (agxc_starts_loop(block)) {
          struct loop_info *loop = AGX_ARENA_NEW(l->shader->arena, struct loop_info);
          loop->before = agxc_block_before(&block->loop->node);
          loop->parent = info_of(l, loop->before->loop);
@@ -225,7 +220,7 @@ static void visit_block(struct licm *l, struct agxc_block *block)
    struct loop_info *loop = info_of(l, block->loop);
    if (!loop)
       return;
-   if (is_first_of(block, block->loop)) {
+   if (agxc_starts_loop(block)) {
       loop->surely_entered =
          !in_if(&block->loop->node) && (!loop->parent || loop->parent->surely_runs);
       loop->surely_runs = true;

@@ -176,10 +176,6 @@ static bool forward(struct forwarding *f, struct agxc_instr *instr,
    struct agxc_builder b = agxc_before(f->shader, instr);
    for (unsigned i = 0; i < memory->count; i++)
       elements[i] = element_of(f, &b, sources[i], memory->constant + i * element_B);
-   if (memory->count == 1) {
-      agxc_become_mov(f->shader, instr, elements[0]);
-      return true;
-   }
    agxc_become_mov(f->shader, instr, agxc_collect(&b, memory->count, elements));
    return true;
 }

@@ -29,7 +29,7 @@
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 #define MIN_SIZE 40u /* of an iteration without barriers: shorter ones are copied for less */

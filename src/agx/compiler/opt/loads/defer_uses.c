@@ -14,7 +14,7 @@
  */
 #include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_PENDING  (2 * AGXC_LOADS_OF_GROUP) /* that many registers wait for them */

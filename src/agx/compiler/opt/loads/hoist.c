@@ -10,9 +10,8 @@
  * Before and after: generic SSA. Stands behind opt_unroll_partial, whose copies hold such ifs, and
  * opt_hoist_common.
  */
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
-#include "agx/compiler/opt/loads/slice_impl.h"
 
 struct hoist {
    struct agxc_shader *shader;
@@ -74,7 +73,7 @@ bool agxc_opt_hoist_loads(struct agxc_shader *shader)
    struct hoist *lists = AGX_ARENA_ARRAY(shader->arena, struct hoist, shader->block_count);
    agxc_foreach_block (block, shader) {
       struct hoist *h = &lists[agxc_first_block(block->node.list)->index];
-      ends += block->loop && block == agxc_first_block(&block->loop->body);
+      ends += agxc_starts_loop(block);
       if (h->to && h->ends == ends)
          progress |= hoist_block(h, block);
       else

@@ -13,9 +13,8 @@
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
-#include "agx/compiler/opt/loads/slice_impl.h"
 
 struct preload {
    struct agxc_shader *shader;
@@ -63,7 +62,6 @@ static bool is_there(const void *user, const struct agxc_value *value)
 
 static bool may_move(const void *user, const struct agxc_instr *instr)
 {
-   (void)user;
    return agxc_is_arithmetic(instr);
 }
 

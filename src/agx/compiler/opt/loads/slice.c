@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks backwards from a reference to what the place has already; see slice_impl.h.
+ * Walks backwards from a reference to what the place has already; see loads_impl.h.
  */
-#include "agx/compiler/opt/loads/slice_impl.h"
 
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 
 static struct agxc_instr *missing(const struct agxc_slice *slice, const struct agxc_ref *ref)
 {

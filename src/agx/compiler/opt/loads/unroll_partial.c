@@ -20,7 +20,7 @@
  * length, and in front of the passes that join what the copies repeat.
  */
 #include "agx/compiler/analysis/induction.h"
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_SIZE  48u /* instructions in all copies ... */

@@ -23,7 +23,7 @@
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/opt/loads/limits_impl.h"
+#include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 /* Machine instructions that one wait less in each iteration, some 200 cycles (source:

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slices: the instructions that an address or a condition is computed from, as far as another place
- * lacks them. Passes that load elsewhere move or copy them there.
+ * What the passes of this room share. How much they take: loads that wait at once, iterations,
+ * instructions looked at; registers are limited by analysis/limits.h, and analysis/op_cost.h knows
+ * the latency. And slices: the instructions that an address or a condition is computed from, as far
+ * as another place lacks them; passes that load elsewhere move or copy them there.
  */
 #pragma once
 
 #include "agx/compiler/ir/ir.h"
+
+/* Loads of one scoreboard group: more of them do not wait together. */
+#define AGXC_LOADS_OF_GROUP 8u
+/* Loads that a pass moves to where their values live long: over a loop, or to another iteration. */
+#define AGXC_LOADS_FAR 4u
+/* Iterations that an unrolled or batched loop takes at a time. */
+#define AGXC_LOADS_MAX_ITERATIONS 4u
+/* An induction variable's step, so that four of them are far from wrapping. */
+#define AGXC_LOADS_MAX_STEP 0x10000u
+/* Instructions that an address or a condition is computed from, where it is needed elsewhere. */
+#define AGXC_LOADS_MAX_SLICE 24u
 
 /* A load of device memory that nothing writes during the dispatch. */
 static inline bool agxc_is_constant_load(const struct agxc_instr *instr)
