@@ -49,12 +49,6 @@ struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref r
    return mapped.kind == AGXC_NONE ? ref : mapped;
 }
 
-static void values_of_list(struct agxc_clone *clone, const struct agx_link *list)
-{
-   agxc_foreach_node (node, list)
-      agxc_clone_values(clone, node);
-}
-
 static void values_of_block(struct agxc_clone *clone, const struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block)
@@ -65,16 +59,12 @@ static void values_of_block(struct agxc_clone *clone, const struct agxc_block *b
 void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node)
 {
    if (node->kind == AGXC_NODE_BLOCK) {
-      values_of_block(clone, agx_container_of(node, struct agxc_block, node));
-   } else if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      values_of_list(clone, &branch->then_list);
-      values_of_list(clone, &branch->else_list);
-   } else {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      values_of_list(clone, &loop->body);
-      values_of_list(clone, &loop->continuing);
+      values_of_block(clone, agxc_as_block(node));
+      return;
    }
+   agxc_foreach_list (list, node)
+      agxc_foreach_node (inner, list)
+         agxc_clone_values(clone, inner);
 }
 
 void agxc_clone_instr(struct agxc_clone *clone, const struct agxc_instr *instr)
@@ -99,8 +89,7 @@ static void clone_list(struct agxc_clone *clone, const struct agx_link *list,
       if (node->kind == AGXC_NODE_BLOCK) {
          clone->cursor.block = agxc_block_new(clone->shader);
          agxc_node_append(to, parent, &clone->cursor.block->node);
-         const struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
-         agxc_foreach_instr (instr, block)
+         agxc_foreach_instr (instr, agxc_as_block(node))
             agxc_clone_instr(clone, instr);
       } else {
          clone->cursor.at = to;
@@ -123,19 +112,11 @@ void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node)
 {
    struct agxc_shader *shader = clone->shader;
    agx_assert(node->kind != AGXC_NODE_BLOCK);
-   if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      struct agxc_if *copy = agxc_if_new(shader);
-      insert_node(&clone->cursor, &copy->node);
-      clone_list(clone, &branch->then_list, &copy->node, &copy->then_list);
-      clone_list(clone, &branch->else_list, &copy->node, &copy->else_list);
-   } else {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      struct agxc_loop *copy = agxc_loop_new(shader);
-      insert_node(&clone->cursor, &copy->node);
-      clone_list(clone, &loop->body, &copy->node, &copy->body);
-      clone_list(clone, &loop->continuing, &copy->node, &copy->continuing);
-   }
+   bool is_if = node->kind == AGXC_NODE_IF;
+   struct agxc_node *copy = is_if ? &agxc_if_new(shader)->node : &agxc_loop_new(shader)->node;
+   insert_node(&clone->cursor, copy);
+   for (unsigned i = 0; i < 2; i++)
+      clone_list(clone, agxc_list_of(node, i), copy, agxc_list_of(copy, i));
    struct agxc_block *behind = agxc_block_new(shader);
    insert_node(&clone->cursor, &behind->node);
    clone->cursor.block = behind;

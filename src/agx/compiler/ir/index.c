@@ -34,16 +34,12 @@ static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint
                         struct agxc_loop *loop)
 {
    if (node->kind == AGXC_NODE_BLOCK) {
-      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth, loop);
-   } else if (node->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      number_list(shader, &branch->then_list, loop_depth, loop);
-      number_list(shader, &branch->else_list, loop_depth, loop);
-   } else {
-      struct agxc_loop *inner = agx_container_of(node, struct agxc_loop, node);
-      number_list(shader, &inner->body, loop_depth + 1, inner);
-      number_list(shader, &inner->continuing, loop_depth + 1, inner);
+      number_block(shader, agxc_as_block(node), loop_depth, loop);
+      return;
    }
+   bool is_loop = node->kind == AGXC_NODE_LOOP;
+   agxc_foreach_list (list, node)
+      number_list(shader, list, loop_depth + is_loop, is_loop ? agxc_as_loop(node) : loop);
 }
 
 static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,

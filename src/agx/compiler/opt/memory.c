@@ -93,20 +93,6 @@ static void forget_block(struct forwarding *f, const struct agxc_block *block)
    }
 }
 
-static void forget_list(struct forwarding *f, const struct agx_link *list, unsigned levels)
-{
-   if (levels > MAX_LEVELS)
-      f->looked_at = MAX_LOOKED_AT + 1;
-   agxc_foreach_node (node, list) {
-      if (f->looked_at > MAX_LOOKED_AT)
-         return;
-      if (node->kind == AGXC_NODE_BLOCK)
-         forget_block(f, agxc_as_block(node));
-      agxc_foreach_list (inner, node)
-         forget_list(f, inner, levels + (node->kind == AGXC_NODE_LOOP));
-   }
-}
-
 /* ---- remembering ------------------------------------------------------ */
 
 static void remember(struct forwarding *f, const struct agxc_memory_ref *memory,
@@ -258,9 +244,15 @@ static void visit_block(void *user, struct agxc_block *block)
 static void enter_loop(void *user, struct agxc_loop *loop)
 {
    struct forwarding *f = user;
+   uint32_t depth = agxc_first_block(&loop->body)->loop_depth;
    f->looked_at = 0;
-   agxc_foreach_list (list, &loop->node)
-      forget_list(f, list, 1);
+   agxc_foreach_loop_block (block, f->shader, loop) {
+      if (block->loop_depth - depth >= MAX_LEVELS)
+         f->looked_at = MAX_LOOKED_AT + 1;
+      if (f->looked_at > MAX_LOOKED_AT)
+         break;
+      forget_block(f, block);
+   }
    if (f->looked_at > MAX_LOOKED_AT)
       forget_all(f);
 }

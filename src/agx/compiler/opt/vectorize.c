@@ -85,13 +85,12 @@ static const struct member *available_before(const struct chunk *chunk,
 }
 
 /* The two differ by what the offset adds to one index, not by the index. */
-static bool have_one_root(const struct agxc_memory_ref *memory, const struct agxc_instr *a,
-                          const struct agxc_instr *b)
+static bool have_one_root(const struct agxc_instr *a, const struct agxc_instr *b)
 {
    uint32_t constant = 0;
    struct agxc_ref x = agxc_offset_root(*agxc_src_offset(a), &constant);
    struct agxc_ref y = agxc_offset_root(*agxc_src_offset(b), &constant);
-   return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
+   return agxc_same_ref(&x, &y);
 }
 
 /* Where an index is checked, the index of the chunk's start is what the check must see. */
@@ -102,7 +101,7 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
    int64_t delta = chunk->start - from->start, steps = 0;
    struct agxc_ref root = agxc_offset_root(*agxc_src_offset(from->instr), &constant);
    const struct agxc_instr *element = root.value->def;
-   if (!have_one_root(chunk->memory, from->instr, chunk->members[0].instr))
+   if (!have_one_root(from->instr, chunk->members[0].instr))
       for (; delta < 0; steps--)
          delta += stride;
    if (steps) {
@@ -237,8 +236,8 @@ static bool may_join(const struct agxc_memory_ref *memory, const struct agxc_ins
                      const struct agxc_instr *b)
 {
    if (memory->robustness == AGXC_ROBUST_ZERO)
-      return have_one_root(memory, a, b);
-   return !memory->robustness || have_one_root(memory, a, b) ||
+      return have_one_root(a, b);
+   return !memory->robustness || have_one_root(a, b) ||
           (is_element(*agxc_src_offset(a)) && is_element(*agxc_src_offset(b)));
 }
 

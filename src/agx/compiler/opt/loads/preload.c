@@ -25,16 +25,16 @@ struct preload {
 
 /* ---- what is crossed ----------------------------------------------------- */
 
-static bool returns(const struct agxc_node *node)
+static bool returns(const struct preload *e, const struct agxc_node *node)
 {
-   if (node->kind == AGXC_NODE_BLOCK) {
-      const struct agxc_instr *last = agxc_terminator(agxc_as_block(node));
-      return last && last->op == AGXC_OP_RETURN;
+   bool is_block = node->kind == AGXC_NODE_BLOCK;
+   uint32_t first = is_block ? agxc_as_block(node)->index : agxc_block_before(node)->index + 1;
+   uint32_t end = is_block ? first + 1 : agxc_block_after(node)->index;
+   for (; first < end; first++) {
+      const struct agxc_instr *last = agxc_terminator(e->shader->blocks[first]);
+      if (last && last->op == AGXC_OP_RETURN)
+         return true;
    }
-   agxc_foreach_list (list, node)
-      agxc_foreach_node (inner, list)
-         if (returns(inner))
-            return true;
    return false;
 }
 
@@ -131,7 +131,7 @@ bool agxc_opt_preload_loads(struct agxc_shader *shader)
    if (shader->block_count == 1)
       return false;
    agxc_foreach_node (node, &shader->body) {
-      if (returns(node)) {
+      if (returns(&e, node)) {
          e.to = NULL;
          e.halves = 0;
       } else if (node->kind == AGXC_NODE_BLOCK && !e.to) {
