@@ -203,15 +203,6 @@ static void push_sysval(struct proof *p, const struct agxc_instr *def)
       constant(p, (uint32_t)agxc_range_of_op(p->shader, def).max);
 }
 
-static const struct agxc_loop *loop_of(const struct agxc_instr *phi)
-{
-   const struct agxc_node *parent = phi->block->node.parent;
-   if (!parent || parent->kind != AGXC_NODE_LOOP)
-      return NULL;
-   const struct agxc_loop *loop = agxc_as_loop(parent);
-   return agxc_first_block(&loop->body) == phi->block ? loop : NULL;
-}
-
 /* What goes round in a loop: counted up until a test fails, or made smaller. An induction variable
  * got where it is by all iterations so far, so its limit is bounded by what holds in each of them:
  * what this iteration has found out behind the test doesn't count. */
@@ -244,9 +235,8 @@ static void push_loop_phi(struct proof *p, const struct agxc_instr *phi,
 
 static void push_phi(struct proof *p, const struct agxc_instr *phi)
 {
-   const struct agxc_loop *loop = loop_of(phi);
-   if (loop && phi->src_count == 2) {
-      push_loop_phi(p, phi, loop);
+   if (agxc_starts_loop(phi->block) && phi->src_count == 2) {
+      push_loop_phi(p, phi, phi->block->loop);
       return;
    }
    const struct agxc_node *before = agxc_node_before(&phi->block->node);

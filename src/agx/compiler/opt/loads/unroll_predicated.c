@@ -381,23 +381,13 @@ static bool try_loop(void *user, struct agxc_loop *loop)
    return factor > 1;
 }
 
-/* The loop whose header holds the value, or NULL. */
-static const struct agxc_loop *header_of(const struct agxc_value *value)
-{
-   const struct agxc_block *block = value->def->block;
-   const struct agxc_node *parent = block->node.parent;
-   if (!parent || parent->kind != AGXC_NODE_LOOP)
-      return NULL;
-   const struct agxc_loop *loop = agxc_as_loop(parent);
-   return agxc_first_block(&loop->body) == block ? loop : NULL;
-}
-
 static void find_escapes(struct pass *pass)
 {
    agxc_foreach_block (block, pass->shader) {
       agxc_foreach_instr (instr, block) {
          agxc_foreach_src (src, instr) {
-            const struct agxc_loop *loop = src->kind == AGXC_VALUE ? header_of(src->value) : NULL;
+            const struct agxc_block *from = src->kind == AGXC_VALUE ? src->value->def->block : NULL;
+            const struct agxc_loop *loop = from && agxc_starts_loop(from) ? from->loop : NULL;
             if (loop && (block->index < agxc_first_block(&loop->body)->index ||
                          block->index > agxc_last_block(&loop->continuing)->index))
                agx_bitset_set(pass->escapes, src->value->id);
