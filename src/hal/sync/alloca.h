@@ -5,8 +5,8 @@
  * Their address is known before they have memory. An allocation behind work that was submitted
  * takes a block of the pool in agx_submit, and the block's address: its launch has nothing left to
  * do but to say so. An allocation that waits for what was not submitted yet, or finds the pool at
- * its limit, must not hold memory that others could use meanwhile: its buffer gets addresses of its
- * own, where a block is bound when it launches.
+ * its limit, must not hold memory that other allocations could use meanwhile: its buffer gets
+ * addresses of its own, where a block is bound when it launches.
  */
 #pragma once
 

@@ -22,7 +22,8 @@
 
 /* ---- how it came out ------------------------------------------------------ */
 
-/* Its breadcrumb's launch is a command by itself then: that it ran says nothing of the others. */
+/* Its breadcrumb's launch is a command by itself then: that it ran says nothing of the other
+ * commands. */
 static bool is_cut(const struct agx_submission *submission)
 {
    uint64_t first_va, last_va;
@@ -191,10 +192,10 @@ static bool has_unretired(const struct agx_queue *queue)
 }
 
 /* What the kernel waited for on other queues ends before: else a failure there would come too late
- * for those who waited for it. Asks, as what was cancelled has waited for nothing; fails when that
- * can't be asked, since the answer is unknown then. Goes no further on the other queue, nor sleeps
- * for more: all that was submitted before, and waits for nothing that is retired now. The lock is
- * let go of meanwhile. */
+ * for the submissions that waited for it. Asks, as what was cancelled has waited for nothing; fails
+ * when that can't be asked, since the answer is unknown then. Goes no further on the other queue,
+ * nor sleeps for more: all that was submitted before, and waits for nothing that is retired now.
+ * The lock is let go of meanwhile. */
 AGX_SYNC_LOCKED static agx_status retire_waited_unlocking(struct agx_device *device,
                                                           const struct agx_frontier *waited)
 {
@@ -253,7 +254,7 @@ void agx_queue_retire_unlocking(struct agx_queue *queue, uint64_t reached)
    struct agx_sync_state *sync = agx_sync_of(device);
    /* The GPU may be done with what its submitter has not put into the list yet. */
    queue->reached = AGX_MAX(queue->reached, AGX_MIN(reached, queue->epoch));
-   /* Queues that were retired for others have come further meanwhile. */
+   /* Queues that were retired because another one waited for them have come further meanwhile. */
    for (unsigned i = 0; i < sync->queue_count;) {
       if (!has_unretired(&sync->queues[i])) {
          i++;

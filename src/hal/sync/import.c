@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Imports: work of others that a value of a semaphore waits for, as point 1 of a timeline of its
- * own in the kernel. Submissions wait for it on the GPU's side, and it keeps its error.
- * shared_poll.c and sync_file.c make imports, completion.c and shared_poll.c end them, deferred.c
- * releases them.
+ * Imports: work of other processes or devices that a value of a semaphore waits for, as point 1 of
+ * a timeline of its own in the kernel. Submissions wait for it on the GPU's side, and it keeps its
+ * error. shared_poll.c and sync_file.c make imports, completion.c and shared_poll.c end them,
+ * deferred.c releases them.
  */
 #include "hal/sync/import.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work of others that values of semaphores wait for.
+ * Work of other processes or devices that values of semaphores wait for.
  */
 #pragma once
 
@@ -34,8 +34,8 @@ AGX_SYNC_LOCKED void agx_import_enter(struct agx_import *import);
 /* Ends it: its semaphore advances, or fails unless failure->status is AGX_OK. Again: nothing. */
 AGX_SYNC_LOCKED void agx_import_end(struct agx_import *import, const struct agx_failure *failure);
 
-/* Makes others' point of the semaphore's own timeline, which the kernel has, an import. If that
- * fails, what waits for the point stays parked. */
+/* Makes an import of a point of the semaphore's own timeline that another process or device has
+ * submitted. If that fails, what waits for the point stays parked. */
 AGX_SYNC_LOCKED void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value);
 
 /* Its timeline is reached: ends it as its fence says. AGX_RESOURCE_EXHAUSTED: there was no memory

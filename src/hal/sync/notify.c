@@ -37,7 +37,8 @@ void agx_device_log(struct agx_device *device, enum agx_log_level level, const c
    sync->has_pending_notifications = true;
 }
 
-/* One thread at a time, so that they keep their order; it takes those of others along. */
+/* One thread at a time, so that they keep their order; it writes the lines of other threads,
+ * too. */
 AGX_SYNC_LOCKED static void write_lines_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Points: whether a value is reached, or which submission or work of others will reach it. Waits
+ * Points: whether a value is reached, or which submission or import will reach it. Waits
  * of parked submissions stand in the list of their semaphore, so that a signal finds those that it
  * unblocks without a search; so do signals whose frontier is known. schedule.c asks when it starts
  * a submission, semaphore.c when a value is reached, wait.c and sync_file.c for the host and for
- * others.
+ * other processes.
  */
 #include "hal/sync/points.h"
 

@@ -10,9 +10,9 @@
 struct agx_submission;
 
 enum agx_readiness {
-   AGX_READY,     /* reached, or it will be with the frontier of a submission */
-   AGX_ELSEWHERE, /* others' work reaches it: the GPU may wait for that, the host can't say when */
-   AGX_NOT_YET,   /* nothing that was submitted reaches it */
+   AGX_READY,       /* reached, or it will be with the frontier of a submission */
+   AGX_ELSEWHERE,   /* an import reaches it: the GPU may wait for that, the host can't say when */
+   AGX_NOT_YET,     /* nothing that was submitted reaches it */
    AGX_WAIT_FAILED, /* the semaphore has failed below it */
 };
 

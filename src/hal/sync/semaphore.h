@@ -16,13 +16,13 @@ struct agx_semaphore {
    struct agx_device *device;
    uint64_t value; /* reached */
    struct agx_failure failure;
-   struct agx_link pending;      /* agx_signal whose frontier is known, by value */
-   bool is_disordered;           /* they may come true in another order than by value */
-   struct agx_link imports;      /* agx_import: others' work that will reach a value, by value */
-   struct agx_link waiting;      /* agx_wait of parked submissions, by value */
-   struct agx_link watches;      /* agx_watch_node, by value */
-   struct agxw_timeline *shared; /* others may signal it, too, or wait for it; NULL: not shared */
-   struct agx_link shared_link;  /* among the device's */
+   struct agx_link pending;          /* agx_signal whose frontier is known, by value */
+   bool is_disordered;               /* they may come true in another order than by value */
+   struct agx_link imports;          /* agx_import: what will reach a value, by value */
+   struct agx_link waiting;          /* agx_wait of parked submissions, by value */
+   struct agx_link watches;          /* agx_watch_node, by value */
+   struct agxw_timeline *shared;     /* with other processes, which signal it or wait; or NULL */
+   struct agx_link shared_link;      /* among the device's */
    struct agx_link publication_link; /* in the list of pending publications */
    uint64_t promised;       /* shared: the highest point that the kernel is known to have */
    bool is_adding;          /* shared: a request that adds a point has not come back */

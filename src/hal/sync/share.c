@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Semaphores that other processes see. An exported or imported semaphore has a timeline in the
- * kernel beside the host's value: submissions signal it, and shared_poll.c asks what others have
- * signaled there. Here are the functions of the API, which choose by kind of file.
+ * kernel beside the host's value: submissions signal it, and shared_poll.c asks what other
+ * processes have signaled there. Here are the functions of the API, which choose by kind of file.
  */
 #include "hal/sync/share.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Polling timelines that others signal, too. One request asks for the values of many shared
- * semaphores and imports at once, without the lock; then the answer is taken in. completion.c does
- * so whenever a thread asks how far the device is.
+ * Polling timelines that other processes signal, too. One request asks for the values of many
+ * shared semaphores and imports at once, without the lock; then the answer is taken in.
+ * completion.c does so whenever a thread asks how far the device is.
  */
 #include "hal/sync/shared_poll.h"
 
@@ -106,7 +106,8 @@ AGX_SYNC_LOCKED static void take_in_unlocking(struct agx_semaphore *semaphore, u
       agx_semaphore_advance(semaphore, value);
 }
 
-/* The lowest value that is waited for, that others have submitted. False: there is none. */
+/* The lowest value that is waited for, and that another process has submitted. False: there is
+ * none. */
 AGX_SYNC_LOCKED static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted,
                                            uint64_t *out_value)
 {
@@ -122,7 +123,6 @@ AGX_SYNC_LOCKED static bool find_submitted(struct agx_semaphore *semaphore, uint
    return false;
 }
 
-/* By others. 0: it is not known. */
 uint64_t agx_shared_query_submitted_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
@@ -138,7 +138,7 @@ uint64_t agx_shared_query_submitted_unlocking(struct agx_semaphore *semaphore)
 
 #define IMPORTS_A_POLL 8
 
-/* What is parked for a value that others have submitted by now need not be. */
+/* What is parked for a value that another process has submitted by now need not be. */
 AGX_SYNC_LOCKED static void import_waited_unlocking(struct agx_semaphore *semaphore)
 {
    uint64_t value, submitted;

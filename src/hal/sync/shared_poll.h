@@ -39,10 +39,11 @@ AGX_SYNC_LOCKED static inline uint32_t agx_shared_poll_count(const struct agx_de
 /* The next poll asks for this semaphore, if it is shared. */
 AGX_SYNC_LOCKED void agx_shared_poll_first(struct agx_semaphore *semaphore);
 
-/* The highest point of a shared semaphore's timeline that others have submitted; 0: unknown. */
+/* The highest point of a shared semaphore's timeline that another process has submitted; 0:
+ * unknown. */
 AGX_SYNC_LOCKED uint64_t agx_shared_query_submitted_unlocking(struct agx_semaphore *semaphore);
 
-/* Makes points that others have submitted to the kernel imports, so that the GPU can wait. */
+/* Makes imports of points that other processes have submitted, so that the GPU can wait. */
 AGX_SYNC_LOCKED void agx_points_import_unlocking(const struct agx_point *points, uint32_t count);
 
 /* What the completion thread waits for beside the queues: fills up to capacity points, and the

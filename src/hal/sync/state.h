@@ -67,7 +67,7 @@ struct agx_sync_state {
    uint32_t watching;           /* watches of all semaphores */
 
    struct agx_link shared;   /* agx_semaphore with a timeline in the kernel */
-   struct agx_link imports;  /* agx_import: others' work that semaphores wait for */
+   struct agx_link imports;  /* agx_import: what semaphores wait for */
    struct agx_link imported; /* imports that have ended */
    uint32_t shared_count, import_count;
    struct agx_poller *poller; /* of other files; NULL until there is one */

@@ -90,8 +90,8 @@ MOVES static inline void agx_submission_count(struct agx_submission *submission,
 /* Takes the submission from one state to another, which the table of states allows, keeps the
  * counters, and puts it into a list before `at`: the head of a list or a link in it; NULL: into
  * none. Only a FRONTIER, whose list is in order of epochs, and one that is DROPPING, which goes
- * into a list of its thread, need this function; others agx_submission_move. What leaves DROPPING
- * is not taken out of that list, which ends then. */
+ * into a list of its thread, need this function; the rest of the room calls agx_submission_move.
+ * What leaves DROPPING is not taken out of that list, which ends then. */
 MOVES static inline void agx_submission_move_before(struct agx_submission *submission,
                                                     enum agx_submission_state from,
                                                     enum agx_submission_state to,

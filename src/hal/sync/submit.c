@@ -154,8 +154,8 @@ static void retain_points(struct agx_submission *submission, const struct agx_op
 
 /* ---- AGX_DEBUG=serial ------------------------------------------------------ */
 
-/* Threads by which others end, and what this thread does itself once it is back, are not to be
- * waited for. */
+/* Threads by which other submissions end, and what this thread does itself once it is back, are not
+ * to be waited for. */
 static bool must_not_wait(const struct agx_device *device)
 {
    return agx_on_library_thread || agx_sync_of(device)->hooks.is_host_thread() ||

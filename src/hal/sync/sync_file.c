@@ -33,7 +33,7 @@ agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value,
    agx_retain(import);
    agx_sync_lock(sync);
    agx_import_enter(import);
-   (void)agx_import_poll_unlocking(import); /* others will */
+   (void)agx_import_poll_unlocking(import); /* a later poll will */
    agx_device_unlock_and_run_deferred(device);
    agx_release(import);
    return AGX_OK;
@@ -44,7 +44,7 @@ agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value,
 /* What a sync_file is to stand for. */
 struct cause {
    struct agx_frontier frontier;               /* of our queues; what is retired is left out */
-   struct agx_import *imports[AGX_MAX_POINTS]; /* of others, retained */
+   struct agx_import *imports[AGX_MAX_POINTS]; /* retained */
    uint32_t import_count;
 };
 

@@ -40,7 +40,7 @@ static bool is_over(const struct agx_point *points, uint32_t count, bool any,
 struct plan {
    struct agxw_point points[AGX_MAX_QUEUES + MAX_SHARED + 1];
    uint32_t count;
-   struct agx_queue *queue; /* whose epoch is the only one; NULL: others are waited for, too */
+   struct agx_queue *queue; /* whose epoch is the only one; NULL: more is waited for */
 };
 
 /* The queues that have not come far enough. Of several points on one queue the nearest one would do
@@ -200,7 +200,7 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    agx_sync_lock(sync);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
-      if (agx_device_has_deferred_work(device)) { /* others must not wait as long as this one */
+      if (agx_device_has_deferred_work(device)) { /* other threads must not wait as long */
          agx_device_unlock_and_run_deferred(device);
          agx_sync_lock(sync);
          if (is_over(points, count, any, &failed))
@@ -258,8 +258,8 @@ static void sleep_in_multi_wait(struct multi_wait *multi_wait, int64_t deadline_
    pthread_mutex_unlock(&multi_wait->lock);
 }
 
-/* How it stands now. A failure is asked for once more where others were asked after it, so that its
- * text is the thread's last. */
+/* How it stands now. A failure is asked for once more where other points were asked after it, so
+ * that its text is the thread's last. */
 static agx_status query_each(const struct agx_point *points, uint32_t count, bool any)
 {
    const struct agx_point *failed = NULL;
