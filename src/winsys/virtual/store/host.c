@@ -51,7 +51,7 @@ bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
 }
 
 /* What the node has to say: on standard error when tracing, and the last sentence for
- * those who ask. */
+ * agx_virtual_last_error(). */
 
 void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
 {

@@ -86,7 +86,7 @@ struct agxv_shared {
    uint64_t run_count;
    struct agxv_running running[AGXV_MAX_RUNNING];
 
-   /* Between a parent and its forked child, who share the lock meanwhile; see node/node.c. */
+   /* Between a parent and its forked child, which share the lock meanwhile; see node/node.c. */
    _Atomic uint32_t fork_step;
 
    /* Buffers with a file of their own: struct agxv_backing, and how often the list changed. */

@@ -129,7 +129,8 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
       return;
    if (error)
       get(node, fence)->error = error;
-   if (get(node, fence)->open && --get(node, fence)->open) /* 0: who counted it down died */
+   if (get(node, fence)->open &&
+       --get(node, fence)->open) /* 0: the process that counted it down died */
       return;
    bool wakes_worker = false;
    uint64_t now_ns = (uint64_t)agxv_now_ns();

@@ -15,7 +15,7 @@
 struct agxv_fence {
    uint32_t refs;
    uint32_t open;       /* dependencies not done; a submission counts as one */
-   uint32_t dependents; /* struct dependent: who counts this one */
+   uint32_t dependents; /* struct dependent: fences that count this one */
    int32_t error;       /* negative errno, once done */
    bool done;
    bool is_job;     /* done means that a worker has something to do */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits of served programs, and the signals that end them. The kernel holds a stopped
- * call together: once it is taken, only a deadly signal interrupts it, so that nothing is
- * done twice. A wait must end by others too. So who serves looks now and then whether the
- * waiting thread has a signal to take, and then interrupts the thread that waits for it.
+ * Waits of served programs, and the signals that end them. The kernel doesn't interrupt a call that
+ * the supervisor has taken but for a deadly signal, so that nothing is done twice. Other signals
+ * must end a wait, too: the supervisor looks now and then whether the program's thread has a signal
+ * to take, and then interrupts its own thread that serves the wait.
  */
 #include <errno.h>
 #include <signal.h>
