@@ -35,7 +35,7 @@ static bool is_forbidden(uint16_t op)
 
 /* Uniform registers are a preamble's only output, and its own alone; it has no workgroup and
  * no position. Source: docs/hw/machine.md, 10. */
-static bool is_foreign(const struct agx_isa_instr *instr, bool is_preamble)
+static bool is_misplaced(const struct agx_isa_instr *instr, bool is_preamble)
 {
    const struct agx_isa_info *info = agx_isa_info(instr->op);
    if (instr->op == AGX_ISA_OP_MFSR)
@@ -229,7 +229,7 @@ static agx_status check_instruction(const struct code *code, const struct agx_is
                                     uint32_t at)
 {
    const char *name = agx_isa_info(instr->op)->name;
-   if (is_forbidden(instr->op) || is_foreign(instr, !code->has_stack))
+   if (is_forbidden(instr->op) || is_misplaced(instr, !code->has_stack))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is not allowed", name);
    AGX_TRY(check_operands(code, instr));
    AGX_TRY(check_texture(code, instr));

@@ -18,7 +18,7 @@
  * a barrier take a large chunk. */
 static const struct {
    uint32_t chunk_B, min_count, max_count, ready, ready_each;
-} shapes[AGX_CHUNK_SIZES] = {
+} size_rules[AGX_CHUNK_SIZES] = {
    [AGX_CHUNK_SMALL] = {AGX_PAGE_BYTES, 16, 16, 0, 1},
    [AGX_CHUNK_LARGE] = {AGX_CHUNK_LARGE_B, 4, 64, 2, 2},
 };
@@ -39,7 +39,7 @@ static size_t slab_bytes(uint32_t count)
 
 static void cut(struct agx_slab *slab, uint8_t *memory)
 {
-   const uint32_t chunk_B = shapes[slab->size].chunk_B;
+   const uint32_t chunk_B = size_rules[slab->size].chunk_B;
    for (uint32_t i = 0; i < slab->count; i++)
       slab->chunks[i] = (struct agx_chunk){.slab = slab,
                                            .memory = memory + (size_t)i * chunk_B,
@@ -49,7 +49,7 @@ static void cut(struct agx_slab *slab, uint8_t *memory)
 
 static agx_status fill(struct agx_device *device, struct agx_slab *slab)
 {
-   const uint64_t size_B = (uint64_t)shapes[slab->size].chunk_B * slab->count;
+   const uint64_t size_B = (uint64_t)size_rules[slab->size].chunk_B * slab->count;
    void *memory = NULL;
    AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, size_B, 0,
                           AGXW_BO_USC | AGXW_BO_READ_ONLY, "commands", &slab->bo));
@@ -85,14 +85,14 @@ static agx_status make(struct agx_device *device, enum agx_chunk_size size, uint
 static uint32_t next_count(const struct agx_chunks *chunks, enum agx_chunk_size size)
 {
    const uint32_t total = chunks->lists[size].total;
-   return AGX_MIN(AGX_MAX(total, shapes[size].min_count), shapes[size].max_count);
+   return AGX_MIN(AGX_MAX(total, size_rules[size].min_count), size_rules[size].max_count);
 }
 
 /* Fewer than `most` where the system has no more. */
 static agx_status make_some(struct agx_device *device, enum agx_chunk_size size, uint32_t most,
                             struct agx_slab **out_slab)
 {
-   const uint32_t least = shapes[size].min_count;
+   const uint32_t least = size_rules[size].min_count;
    agx_status status = make(device, size, most, out_slab);
    if (status == AGX_RESOURCE_EXHAUSTED && most > least)
       status = make(device, size, least, out_slab);
@@ -124,7 +124,8 @@ static void have_ready(struct agx_device *device, enum agx_chunk_size size)
    while (status == AGX_OK) {
       const uint32_t expected = AGX_MIN(chunks->expected, MAX_EXPECTED);
       const uint32_t count = next_count(chunks, size);
-      if (chunks->lists[size].free >= shapes[size].ready + expected * shapes[size].ready_each)
+      if (chunks->lists[size].free >=
+          size_rules[size].ready + expected * size_rules[size].ready_each)
          return;
       pthread_mutex_unlock(&chunks->lock);
       status = make_some(device, size, count, &slab);

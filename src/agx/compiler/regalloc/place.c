@@ -115,7 +115,7 @@ static uint32_t find_for_phi(const struct agxc_ra *ra, const struct agxc_value *
    return AGXC_NOWHERE;
 }
 
-static bool is_wanted(const struct agxc_ra *ra, uint32_t half, uint32_t count)
+static bool is_preferred(const struct agxc_ra *ra, uint32_t half, uint32_t count)
 {
    for (uint32_t i = half; i < half + count; i++)
       if (agx_bitset_test(ra->wanted, i))
@@ -129,12 +129,12 @@ static uint32_t find_first(const struct agxc_ra *ra, const struct agxc_value *va
    /* A single half goes beside a taken one first: that keeps pairs whole. */
    for (uint32_t half = ra->first; halves == 1 && half < ra->limit; half++)
       if (!ra->holder[half] && ((half ^ 1) < ra->first || ra->holder[half ^ 1]) &&
-          !(polite && is_wanted(ra, half, 1)))
+          !(polite && is_preferred(ra, half, 1)))
          return half;
    uint32_t step = agxc_alignment(value);
    for (uint32_t half = (uint32_t)agx_align_up(ra->first, step); half + halves <= ra->limit;
         half += step)
-      if (agxc_ra_is_free(ra, half, halves) && !(polite && is_wanted(ra, half, halves)))
+      if (agxc_ra_is_free(ra, half, halves) && !(polite && is_preferred(ra, half, halves)))
          return half;
    return AGXC_NOWHERE;
 }

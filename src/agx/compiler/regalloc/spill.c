@@ -407,10 +407,10 @@ static void couple(struct agxc_spilling *s, struct agxc_block *pred, struct agxc
    fill_memory_phis(s, pred, block, way);
    for (uint32_t i = 0; i < s->uses->in_count[block->index]; i++) {
       struct agxc_value *value = s->shader->values[s->uses->in[block->index][i].id];
-      bool is_wanted = set_has(entry, value);
-      if (!is_wanted)
+      bool is_live_in = set_has(entry, value);
+      if (!is_live_in)
          to_memory(s, value);
-      if (!is_wanted || set_has(exit, value))
+      if (!is_live_in || set_has(exit, value))
          continue;
       to_memory(s, value);
       agxc_spill_reload(s, at_exit(s, pred), value);

@@ -203,9 +203,9 @@ static void build_loads(struct pass *pass, struct batch *a, struct agxc_block *b
 }
 
 /* The ring of one load; values[] are those of its iterations. */
-static void build_ring(struct batch *a, struct agxc_instr *load,
-                       struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR],
-                       uint32_t which)
+static void build_rotation(struct batch *a, struct agxc_instr *load,
+                           struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR],
+                           uint32_t which)
 {
    struct agxc_shader *shader = a->induction.shape.shader;
    struct agxc_builder header = agxc_before(shader, a->induction.phi);
@@ -235,7 +235,7 @@ static void batch_loads(struct pass *pass, struct batch *a)
    const struct agxc_if *branch = insert_if(a);
    build_loads(pass, a, agxc_first_block(&branch->then_list), values);
    for (uint32_t i = 0; i < a->load_count; i++)
-      build_ring(a, a->loads[i], values, i);
+      build_rotation(a, a->loads[i], values, i);
 }
 
 /* ---- pass ---------------------------------------------------------------- */
