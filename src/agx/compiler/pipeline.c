@@ -75,10 +75,10 @@ static const struct agxc_pass passes[] = {
    {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
    {"schedule_post", agxc_schedule_post, AGXC_STAGE_REGISTERS,
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
-   {"lower_control", agxc_lower_control, AGXC_STAGE_REGISTERS, 0},
-   {"drop_barriers", agxc_drop_barriers, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
-   {"insert_waits", agxc_insert_waits, AGXC_STAGE_REGISTERS, 0},
-   {"hints", agxc_hints, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
+   {"lower_control", agxc_lower_control, AGXC_STAGE_JUMPS, 0},
+   {"drop_barriers", agxc_drop_barriers, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},
+   {"insert_waits", agxc_insert_waits, AGXC_STAGE_JUMPS, 0},
+   {"hints", agxc_hints, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},
 };
 
 static void show(struct agxc_shader *shader, const char *pass)

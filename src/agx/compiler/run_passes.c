@@ -49,7 +49,7 @@ static void check(struct agxc_shader *shader, enum agxc_stage stage, const char 
 static const struct agxc_pass *place_for(struct agxc_shader *shader, const char *name)
 {
    agx_status status = AGX_OK;
-   for (unsigned stage = AGXC_STAGE_GENERIC; stage <= AGXC_STAGE_REGISTERS; stage++) {
+   for (unsigned stage = AGXC_STAGE_GENERIC; stage <= AGXC_STAGE_JUMPS; stage++) {
       const struct agxc_pass *pass = agxc_pass_find(name, (enum agxc_stage)stage);
       if (!pass)
          continue;
@@ -61,6 +61,22 @@ static const struct agxc_pass *place_for(struct agxc_shader *shader, const char 
    agxc_leave(shader, status);
 }
 
+/* Text that no pass runs over must fit a stage, too: the first of those that it can be of. */
+static void check_any_stage(struct agxc_shader *shader)
+{
+   enum agxc_stage first = AGXC_STAGE_GENERIC;
+   agxc_index(shader);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (agxc_is_machine(instr))
+            first = AGXC_STAGE_MACHINE;
+   enum agxc_stage last = first == AGXC_STAGE_GENERIC ? first : AGXC_STAGE_JUMPS;
+   for (enum agxc_stage stage = first; stage <= last; stage++)
+      if (agxc_validate(shader, stage) == AGX_OK)
+         return;
+   agxc_leave(shader, agxc_validate(shader, first));
+}
+
 static void run_all(struct text_run *run, const char *text)
 {
    agx_status status = agxc_parse(&run->arena, run->options, text, &run->shader);
@@ -68,6 +84,8 @@ static void run_all(struct text_run *run, const char *text)
       agxc_leave(run->shader = agxc_shader_create(&run->arena, run->options), status);
    struct agxc_shader *shader = run->shader;
    declare(shader, run->input);
+   if (run->pass_count == 0)
+      check_any_stage(shader);
    for (size_t i = 0; i < run->pass_count; i++) {
       const struct agxc_pass *pass = place_for(shader, run->passes[i]);
       pass->run(shader);

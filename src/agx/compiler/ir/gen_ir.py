@@ -31,6 +31,8 @@ class Op:
             else:
                 parts[part].append(word)
         self.srcs, self.imms, self.flags = parts[""], parts[";"], parts["|"]
+        self.optional = sum(1 << at for at, src in enumerate(self.srcs) if src.endswith("?"))
+        self.srcs = [src.rstrip("?") for src in self.srcs]
         if self.srcs == ["..."]:
             self.srcs = None
         for imm in self.imms:
@@ -132,8 +134,8 @@ def write_table(path, ops, items):
     out = [MADE % "ir_op.def", "static const struct agxc_op_info infos[] = {\n"]
     for op in ops:
         flags = " | ".join(FLAGS[flag] for flag in op.flags) or "0"
-        out.append('   {"%s", %d, %d, %d, %s},\n' % (op.name.lower(), count(op.dests),
-                                                    count(op.srcs), len(op.imms), flags))
+        out.append('   {"%s", %d, %d, %d, %s, 0x%x},\n' % (
+            op.name.lower(), count(op.dests), count(op.srcs), len(op.imms), flags, op.optional))
     out.append("};\n")
     for role in ("dest", "src", "imm"):
         out += table("const uint8_t", "agxc_%s_places[AGXC_OP_ISA][AGXC_%s_NAMES]" % (

@@ -169,7 +169,8 @@ static inline bool agxc_same_ref(const struct agxc_ref *a, const struct agxc_ref
 struct agxc_op_info {
    const char *name;
    int8_t dests, srcs, imms;
-   uint8_t flags; /* enum agxc_op_flags */
+   uint8_t flags;            /* enum agxc_op_flags */
+   uint8_t optional_sources; /* bit i: source i may be AGXC_NONE */
 };
 /* Of a generic operation. */
 const struct agxc_op_info *agxc_op_info(enum agxc_op op);

@@ -27,7 +27,8 @@ AGX_MUST_CHECK agx_status agxc_parse(struct agx_arena *arena, const struct agxc_
 enum agxc_stage {
    AGXC_STAGE_GENERIC,   /* generic operations, SSA */
    AGXC_STAGE_MACHINE,   /* machine instructions (and MOV, PHI, COLLECT, SPLIT, control), SSA */
-   AGXC_STAGE_REGISTERS, /* machine instructions over registers */
+   AGXC_STAGE_REGISTERS, /* machine instructions over registers, BREAK, CONTINUE and RETURN */
+   AGXC_STAGE_JUMPS,     /* nothing but machine instructions; each jump names a block's index */
 };
 /* Checks every rule of the stage; the text says which block and instruction. */
 AGX_MUST_CHECK agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage);

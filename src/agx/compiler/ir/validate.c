@@ -4,6 +4,7 @@
  * dominates its uses, phis that match their block, and what may stand at each stage.
  */
 #include "agx/compiler/ir/dominance.h"
+#include "agx/compiler/ir/machine_operand.h"
 
 struct validator {
    const struct agxc_shader *shader;
@@ -37,7 +38,11 @@ static agx_status check_stage(const struct validator *v)
       return BROKEN(v, "a machine instruction before selection");
    if (v->stage == AGXC_STAGE_MACHINE && !agxc_is_machine(instr) && !stays)
       return BROKEN(v, "a generic operation after selection");
-   if (v->stage == AGXC_STAGE_REGISTERS && !agxc_is_machine(instr) && !jumps)
+   if ((instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE) && !v->block->loop)
+      return BROKEN(v, "outside of a loop");
+   if (v->stage == AGXC_STAGE_JUMPS && !agxc_is_machine(instr) && jumps)
+      return BROKEN(v, "a structured jump after lower_control");
+   if (v->stage >= AGXC_STAGE_REGISTERS && !agxc_is_machine(instr) && !jumps)
       return BROKEN(v, "a generic operation after register allocation");
    return AGX_OK;
 }
@@ -58,9 +63,23 @@ static agx_status check_shape(const struct validator *v)
                     instr->src_count, instr->operand_count);
    if (agxc_has_imm(instr, AGXC_IMM_BINDING) && agxc_imm_binding(instr) >= AGX_PROGRAM_MAX_BINDINGS)
       return BROKEN(v, "binding %u", agxc_imm_binding(instr));
+   if (agxc_has_imm(instr, AGXC_IMM_SHUFFLE) && agxc_imm_shuffle(instr) > AGXC_SHUFFLE_QUAD)
+      return BROKEN(v, "shuffle %u", (unsigned)agxc_imm_shuffle(instr));
    if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
       return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
                     v->block->pred_count);
+   return AGX_OK;
+}
+
+/* Passes behind lower_control look jumps' targets up. */
+static agx_status check_jump(const struct validator *v)
+{
+   bool is_jump = agxc_has_opcode(v->instr, AGX_ISA_OP_JMP_ANY) ||
+                  agxc_has_opcode(v->instr, AGX_ISA_OP_JMP_NONE);
+   if (is_jump && v->stage != AGXC_STAGE_JUMPS)
+      return BROKEN(v, "a jump before lower_control");
+   if (is_jump && (uint64_t)agxc_machine_offset(v->instr)->imm >= v->shader->block_count)
+      return BROKEN(v, "a jump to a block that there is not");
    return AGX_OK;
 }
 
@@ -76,7 +95,7 @@ static agx_status check_place(const struct validator *v, const struct agxc_ref *
 
 static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
 {
-   bool registers = v->stage == AGXC_STAGE_REGISTERS;
+   bool registers = v->stage >= AGXC_STAGE_REGISTERS;
    if (dest->kind == AGXC_NONE)
       return AGX_OK; /* an atomic whose result nothing wants */
    if (dest->kind == AGXC_UNIFORM && agxc_has_opcode(v->instr, AGX_ISA_OP_UNIFORM_STORE))
@@ -118,10 +137,21 @@ static bool reaches(const struct validator *v, const struct agxc_instr *def, uns
 
 /* ---- rules ------------------------------------------------------------ */
 
+static agx_status check_generic_src(const struct validator *v, const struct agxc_ref *src)
+{
+   unsigned source = (unsigned)(src - agxc_srcs(v->instr));
+   bool may_lack = agxc_op_info(v->instr->op)->optional_sources >> source & 1;
+   if (src->kind == AGXC_NONE ? !may_lack : src->bits == 0 || src->count == 0)
+      return BROKEN(v, "source %u is nothing", source);
+   return AGX_OK;
+}
+
 static agx_status check_src(const struct validator *v, const struct agxc_ref *src)
 {
    AGX_TRY(check_place(v, src));
-   if (v->stage == AGXC_STAGE_REGISTERS && src->kind == AGXC_VALUE)
+   if (!agxc_is_machine(v->instr))
+      AGX_TRY(check_generic_src(v, src));
+   if (v->stage >= AGXC_STAGE_REGISTERS && src->kind == AGXC_VALUE)
       return BROKEN(v, "value %u after register allocation", src->value->id);
    if (v->stage == AGXC_STAGE_GENERIC && src->kind == AGXC_REG)
       return BROKEN(v, "a register before selection");
@@ -140,12 +170,13 @@ static agx_status check_instr(struct validator *v)
 {
    AGX_TRY(check_stage(v));
    AGX_TRY(check_shape(v));
+   AGX_TRY(check_jump(v));
    agxc_foreach_src (src, v->instr)
       AGX_TRY(check_src(v, src));
    agxc_foreach_dest (dest, v->instr)
       AGX_TRY(check_dest(v, dest));
    bool is_last = v->instr->link.next == &v->block->instrs;
-   if (agxc_flags(v->instr) & AGXC_TERMINATOR && !is_last && v->stage != AGXC_STAGE_REGISTERS)
+   if (agxc_flags(v->instr) & AGXC_TERMINATOR && !is_last && v->stage != AGXC_STAGE_JUMPS)
       return BROKEN(v, "a terminator inside its block");
    return AGX_OK;
 }
@@ -191,7 +222,7 @@ static agx_status check_list(struct validator *v, const struct agx_link *list)
       if ((node->kind == AGXC_NODE_BLOCK) != expects_block)
          return AGX_FAIL(AGX_INTERNAL, "control flow: blocks and nodes don't alternate");
       expects_block = !expects_block;
-      if (node->kind != AGXC_NODE_BLOCK && v->stage != AGXC_STAGE_REGISTERS)
+      if (node->kind != AGXC_NODE_BLOCK && v->stage != AGXC_STAGE_JUMPS)
          AGX_TRY(check_condition(v, node));
       AGX_TRY(check_node(v, node));
    }

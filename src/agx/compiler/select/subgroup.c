@@ -67,6 +67,9 @@ void agxc_select_subgroup(struct agxc_selector *s, const struct agxc_instr *inst
       select_rank(s, instr);
    else if (instr->op == AGXC_OP_SHUFFLE)
       select_shuffle(s, instr);
-   else
+   else if (instr->op == AGXC_OP_REDUCE || instr->op == AGXC_OP_SCAN)
       select_reduce(s, instr);
+   else
+      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: %s is for lower_subgroup", s->shader->name,
+                agxc_op_info(instr->op)->name);
 }
