@@ -316,7 +316,7 @@ static void rows_name_their_operands(void **state)
    assert_true(agxc_opcode_has(AGX_ISA_OP_LSTORE, AGXC_MACHINE_FORMAT));
    assert_false(agxc_opcode_has(AGX_ISA_OP_LSTORE, AGXC_MACHINE_SR));
    agxc_set_machine_mask(store, 3);
-   assert_int_equal(store->operand[AGX_ISA_LSTORE_MASK].imm, 3);
+   assert_int_equal(agxc_machine_mask(store)->imm, 3);
    agx_arena_fini(&c.arena);
 }
 

@@ -86,28 +86,22 @@ static void random_access(struct maker *m)
    unsigned bits = sizes[next(m, 6)], count = next(m, 3) ? 1 : 1 + next(m, 4);
    bool shared = next(m, 4) == 0, stores = next(m, 2);
    struct agxc_ref offset = offset_for(m, bits / 8 * count, bits / 8);
-   unsigned op = stores ? (shared ? AGXC_OP_STORE_SHARED : AGXC_OP_STORE_BUFFER)
-                        : (shared ? AGXC_OP_LOAD_SHARED : AGXC_OP_LOAD_BUFFER);
-   struct agxc_ref data, elements[4];
+   struct agxc_ref data = {0}, elements[4];
    if (stores) {
       for (unsigned i = 0; i < count; i++)
          elements[i] = bits == 32 ? pick(m) : agxc_build1(&m->b, AGXC_OP_TRUNC, bits, pick(m));
       data = count == 1 ? elements[0] : agxc_collect(&m->b, count, elements);
-   } else {
-      data = agxc_use(agxc_value_new(m->b.shader, bits, count));
    }
-   struct agxc_instr *instr = agxc_instr_new(m->b.shader, op);
-   if (!stores)
-      data.value->def = instr;
-   instr->operand[0] = stores ? offset : data;
-   instr->operand[1] = stores ? data : offset;
-   if (!shared) {
-      instr->operand[2] = agxc_imm(next(m, BINDINGS), 64);
-      instr->operand[3] = agxc_imm(next(m, 12) == 0 ? AGXC_ACCESS_COHERENT : 0, 64);
-   }
-   agxc_insert(&m->b, instr);
+   uint32_t binding = shared ? 0 : next(m, BINDINGS);
+   uint32_t access = !shared && next(m, 12) == 0 ? AGXC_ACCESS_COHERENT : 0;
+   if (stores && shared)
+      agxc_build_store_shared(&m->b, offset, data);
+   else if (stores)
+      agxc_build_store_buffer(&m->b, offset, data, binding, access);
    if (stores)
       return;
+   data = shared ? agxc_build_load_shared(&m->b, bits, count, offset)
+                 : agxc_build_load_buffer(&m->b, bits, count, offset, binding, access);
    elements[0] = data;
    if (count > 1)
       agxc_split(&m->b, data, elements);
@@ -122,9 +116,7 @@ static void random_step(struct maker *m)
       random_access(m);
       m->budget -= m->budget > 0;
    } else if (next(m, 8) == 0) {
-      struct agxc_instr *barrier = agxc_instr_new(m->b.shader, AGXC_OP_BARRIER);
-      barrier->operand[0] = agxc_imm(AGXC_BARRIER_DEVICE | AGXC_BARRIER_SHARED, 64);
-      agxc_insert(&m->b, barrier);
+      agxc_build_barrier(&m->b, AGXC_BARRIER_DEVICE | AGXC_BARRIER_SHARED);
    } else {
       struct agxc_ref a = pick(m);
       keep(m, two(m, (enum agxc_op)ops[next(m, 3)], a, pick(m)));
@@ -144,9 +136,7 @@ static void start_block(struct maker *m, struct agx_link *list, struct agxc_node
 
 static void branch_on(struct maker *m, struct agxc_ref condition)
 {
-   struct agxc_instr *branch = agxc_instr_new(m->b.shader, AGXC_OP_BRANCH);
-   branch->operand[0] = condition;
-   agxc_insert(&m->b, branch);
+   agxc_build_branch(&m->b, condition);
 }
 
 static void random_if(struct maker *m, struct agx_link *list, struct agxc_node *parent,
@@ -185,7 +175,7 @@ static void random_loop(struct maker *m, struct agx_link *list, struct agxc_node
    start_block(m, &loop->body, &loop->node);
    keep(m, counter);
    fill(m, &loop->body, &loop->node, depth);
-   counter.value->def->operand[2] = two(m, AGXC_OP_IADD, counter, imm(1));
+   *agxc_phi_back(counter.value->def) = two(m, AGXC_OP_IADD, counter, imm(1));
    start_block(m, &loop->continuing, &loop->node);
    memcpy(m->pool, saved.pool, sizeof(m->pool));
    m->pool_count = saved.pool_count;
@@ -208,12 +198,7 @@ static void fill(struct maker *m, struct agx_link *list, struct agxc_node *paren
 
 static void start(struct maker *m)
 {
-   struct agxc_instr *lane = agxc_instr_new(m->b.shader, AGXC_OP_SYSVAL);
-   lane->operand[0] = agxc_use(agxc_value_new(m->b.shader, 32, 1));
-   lane->operand[0].value->def = lane;
-   lane->operand[1] = agxc_imm(AGXC_SYSVAL_LOCAL_INDEX, 64);
-   agxc_insert(&m->b, lane);
-   struct agxc_ref id = lane->operand[0];
+   struct agxc_ref id = agxc_build_sysval(&m->b, AGXC_SYSVAL_LOCAL_INDEX);
    m->base[0] = two(m, AGXC_OP_ISHL, id, imm(7));
    m->base[1] =
       two(m, AGXC_OP_IADD, two(m, AGXC_OP_IMUL, id, imm(116)), two(m, AGXC_OP_IMUL, id, imm(12)));
@@ -221,12 +206,8 @@ static void start(struct maker *m)
    keep(m, id);
    for (unsigned i = 0; i < 3; i++)
       keep(m, imm(0x01234567u * (i + 1)));
-   for (unsigned i = 0; i < OWN_B; i += 4) { /* workgroup memory holds nothing yet */
-      struct agxc_instr *store = agxc_instr_new(m->b.shader, AGXC_OP_STORE_SHARED);
-      store->operand[0] = two(m, AGXC_OP_IADD, m->base[0], imm(i));
-      store->operand[1] = id;
-      agxc_insert(&m->b, store);
-   }
+   for (unsigned i = 0; i < OWN_B; i += 4) /* workgroup memory holds nothing yet */
+      agxc_build_store_shared(&m->b, two(m, AGXC_OP_IADD, m->base[0], imm(i)), id);
 }
 
 static void build(struct agxc_shader *shader, uint64_t seed)
@@ -242,10 +223,8 @@ static void build(struct agxc_shader *shader, uint64_t seed)
    for (unsigned i = 0; i < 8; i++) {
       struct agxc_ref from = two(&m, AGXC_OP_IADD, m.base[0], imm(4 * i));
       struct agxc_ref word = agxc_build1(&m.b, AGXC_OP_LOAD_SHARED, 32, from);
-      struct agxc_instr *store = agxc_instr_new(shader, AGXC_OP_STORE_BUFFER);
-      store->operand[0] = two(&m, AGXC_OP_IADD, m.base[1], imm(96 + 4 * i));
-      store->operand[1] = two(&m, AGXC_OP_IXOR, word, pick(&m));
-      agxc_insert(&m.b, store);
+      struct agxc_ref to = two(&m, AGXC_OP_IADD, m.base[1], imm(96 + 4 * i));
+      agxc_build_store_buffer(&m.b, to, two(&m, AGXC_OP_IXOR, word, pick(&m)), 0, 0);
    }
 }
 

@@ -30,10 +30,8 @@ static void emit(struct agxc_builder *b, enum agxc_op op, struct agxc_ref dest, 
                  const struct agxc_ref *srcs)
 {
    struct agxc_instr *instr = agxc_instr_new(b->shader, op);
-   if (dest.kind == AGXC_VALUE) {
-      instr->operand[0] = dest;
-      dest.value->def = instr;
-   }
+   if (dest.kind == AGXC_VALUE)
+      agxc_define(instr, dest);
    if (count)
       memcpy(agxc_srcs(instr), srcs, count * sizeof(*srcs));
    for (unsigned i = instr->dest_count + instr->src_count; i < instr->operand_count; i++)
@@ -43,10 +41,7 @@ static void emit(struct agxc_builder *b, enum agxc_op op, struct agxc_ref dest, 
 
 static struct agxc_ref lane(struct agxc_builder *b)
 {
-   struct agxc_ref dest = agxc_use(agxc_value_new(b->shader, 32, 1));
-   emit(b, AGXC_OP_SYSVAL, dest, 0, NULL);
-   dest.value->def->operand[1] = agxc_imm(AGXC_SYSVAL_SUBGROUP_LANE, 32);
-   return dest;
+   return agxc_build_sysval(b, AGXC_SYSVAL_SUBGROUP_LANE);
 }
 
 static void store_scratch(struct agxc_builder *b, struct agxc_ref offset, struct agxc_ref data)

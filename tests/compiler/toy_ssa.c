@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/ir/machine_operand.h"
 #include "base/util.h"
 
 /* Values of all variables where a block ends that control leaves from. */
@@ -93,7 +94,7 @@ static void gen_compare(struct generator *gen, uint8_t cond, struct agxc_ref a, 
 {
    struct agxc_instr *instr =
       backend_instr(&gen->b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){a, b});
-   instr->operand[AGX_ISA_IF_ICMP_COND] = agxc_imm(cond, 64);
+   agxc_set_machine_cond(instr, cond);
 }
 
 static bool gen_if(struct generator *gen, const struct stmt *stmt)
@@ -220,14 +221,9 @@ static void gen_store_all(struct generator *gen)
          gen_store(gen, data, 4 + 2 * v, 1);
          continue;
       }
-      struct agxc_instr *unpack = agxc_instr_new(gen->shader, AGXC_OP_UNPACK64);
-      for (unsigned i = 0; i < 2; i++) {
-         struct agxc_value *value = agxc_value_new(gen->shader, 32, 1);
-         value->def = unpack;
-         unpack->operand[i] = words[i] = agxc_use(value);
-      }
-      unpack->operand[2] = data;
-      agxc_insert(&gen->b, unpack);
+      const struct agxc_instr *unpack = agxc_build_unpack64(&gen->b, data);
+      words[0] = *agxc_dest_low(unpack);
+      words[1] = *agxc_dest_high(unpack);
       gen_store(gen, agxc_collect(&gen->b, 2, words), 4 + 2 * v, 2);
    }
 }

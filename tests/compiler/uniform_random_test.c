@@ -108,10 +108,7 @@ static void gen_alu(struct generator *g)
 static struct agxc_ref load(struct generator *g, unsigned binding, struct agxc_ref offset,
                             unsigned access)
 {
-   struct agxc_ref r = agxc_build1(&g->b, AGXC_OP_LOAD_BUFFER, 32, offset);
-   r.value->def->operand[2] = agxc_imm(binding, 64);
-   r.value->def->operand[3] = agxc_imm(access, 64);
-   return r;
+   return agxc_build_load_buffer(&g->b, 32, 1, offset, binding, access);
 }
 
 /* The table's end is beyond what is declared, so a guard decides whether it is there. */
@@ -133,12 +130,7 @@ static void gen_store(struct generator *g)
 {
    struct agxc_ref value = operand(g);
    struct agxc_ref at = agxc_build2(&g->b, AGXC_OP_IADD, 32, g->slot, imm(4 * below(g, 2)));
-   struct agxc_instr *instr = agxc_instr_new(g->shader, AGXC_OP_STORE_BUFFER);
-   instr->operand[0] = at;
-   instr->operand[1] = value;
-   instr->operand[2] = agxc_imm(1, 64);
-   instr->operand[3] = agxc_imm(4, 64);
-   agxc_insert(&g->b, instr);
+   agxc_build_store_buffer(&g->b, at, value, 1, AGXC_ACCESS_RESTRICT);
 }
 
 static bool gen_list(struct generator *g, unsigned depth, unsigned count);
@@ -159,9 +151,7 @@ static bool gen_inside(struct generator *g, struct agx_link *list, struct agxc_n
 
 static void branch_on(struct generator *g, struct agxc_ref condition)
 {
-   struct agxc_instr *branch = agxc_instr_new(g->shader, AGXC_OP_BRANCH);
-   branch->operand[0] = condition;
-   agxc_insert(&g->b, branch);
+   agxc_build_branch(&g->b, condition);
 }
 
 /* False when no way leads behind it. */
@@ -227,7 +217,7 @@ static void gen_loop(struct generator *g, unsigned depth)
       if (v < VARS)
          g->vars[v] = r;
    }
-   struct agxc_ref counter = agxc_use(phis[VARS]->operand[0].value);
+   struct agxc_ref counter = *agxc_dest(phis[VARS]);
    bool at_top = below(g, 2);
    if (at_top)
       gen_exit(g, counter);
@@ -243,7 +233,7 @@ static void gen_loop(struct generator *g, unsigned depth)
    }
    struct agxc_ref next = agxc_build2(&g->b, AGXC_OP_IADD, 32, counter, imm(1));
    for (unsigned v = 0; v <= VARS; v++) {
-      phis[v]->operand[2] = v < VARS ? g->vars[v] : next;
+      *agxc_phi_back(phis[v]) = v < VARS ? g->vars[v] : next;
       if (!continues.count) /* every iteration is the last one */
          phis[v]->src_count = 1, phis[v]->operand_count = 2;
    }
@@ -285,23 +275,11 @@ static bool gen_list(struct generator *g, unsigned depth, unsigned count)
 
 /* ---- one kernel, twice -------------------------------------------------- */
 
-static struct agxc_ref first_op(struct generator *g, enum agxc_op op, unsigned number)
-{
-   struct agxc_ref r = agxc_build(&g->b, op, 32, 1, 0, NULL);
-   r.value->def->operand[1] = agxc_imm(number, 32);
-   return r;
-}
-
 static void store_results(struct generator *g)
 {
    for (unsigned v = 0; v < VARS; v++) {
       struct agxc_ref at = agxc_build2(&g->b, AGXC_OP_IADD, 32, g->slot, imm(8 + 4 * v));
-      struct agxc_instr *instr = agxc_instr_new(g->shader, AGXC_OP_STORE_BUFFER);
-      instr->operand[0] = at;
-      instr->operand[1] = g->vars[v];
-      instr->operand[2] = agxc_imm(1, 64);
-      instr->operand[3] = agxc_imm(4, 64);
-      agxc_insert(&g->b, instr);
+      agxc_build_store_buffer(&g->b, at, g->vars[v], 1, AGXC_ACCESS_RESTRICT);
    }
 }
 
@@ -319,9 +297,9 @@ static struct agxc_shader *generate(struct agx_arena *arena, const struct agxc_o
    shader->bindings[1].binding = 1;
    g.list = &shader->body;
    g.b = agxc_at_end(shader, agxc_first_block(&shader->body));
-   struct agxc_ref id = first_op(&g, AGXC_OP_SYSVAL, AGXC_SYSVAL_GLOBAL_ID);
+   struct agxc_ref id = agxc_build_sysval(&g.b, AGXC_SYSVAL_GLOBAL_ID);
    for (unsigned i = 0; i < 4; i++)
-      g.push[i] = first_op(&g, AGXC_OP_LOAD_PUSH, 4 * i);
+      g.push[i] = agxc_build_load_push(&g.b, 32, 1, 4 * i);
    g.slot = agxc_build2(&g.b, AGXC_OP_IMUL, 32, id, imm(SLOT_B));
    for (unsigned v = 0; v < VARS; v++)
       g.vars[v] = v < 2 ? id : g.push[v % 4];

@@ -42,11 +42,8 @@ static struct agxc_ref imm(uint32_t value)
 static void store_word(struct kernel *k, struct agxc_ref value)
 {
    agx_assert(k->stored < RESULTS);
-   struct agxc_instr *instr = agxc_instr_new(k->b.shader, AGXC_OP_STORE_BUFFER);
-   instr->operand[0] = agxc_build2(&k->b, AGXC_OP_IADD, 32, k->out, imm(4 * k->stored++));
-   instr->operand[1] = value;
-   instr->operand[2] = agxc_imm(1, 64);
-   agxc_insert(&k->b, instr);
+   struct agxc_ref offset = agxc_build_iadd(&k->b, k->out, imm(4 * k->stored++));
+   agxc_build_store_buffer(&k->b, offset, value, 1, 0);
 }
 
 static void store(struct kernel *k, struct agxc_ref value)
@@ -121,24 +118,15 @@ static void fill(struct kernel *k, const struct trial *t)
 
 static struct agxc_ref load(struct agxc_builder *b, struct agxc_ref offset)
 {
-   struct agxc_ref dest = agxc_build1(b, AGXC_OP_LOAD_BUFFER, 32, offset);
-   dest.value->count = WORDS;
-   dest.value->def->operand[0] = agxc_use(dest.value);
-   dest.value->def->operand[3] = agxc_imm(0, 64);
-   return agxc_use(dest.value);
+   return agxc_build_load_buffer(b, 32, WORDS, offset, 0, 0);
 }
 
 static void build(struct agxc_shader *shader, const struct trial *trials, unsigned count)
 {
    struct kernel k = {.b = agxc_at_end(shader, agxc_first_block(&shader->body))};
-   struct agxc_instr *lane = agxc_instr_new(shader, AGXC_OP_SYSVAL);
-   lane->operand[0] = agxc_use(agxc_value_new(shader, 32, 1));
-   lane->operand[0].value->def = lane;
-   lane->operand[1] = agxc_imm(AGXC_SYSVAL_LOCAL_INDEX, 64);
-   agxc_insert(&k.b, lane);
-   agxc_split(&k.b, load(&k.b, agxc_build2(&k.b, AGXC_OP_ISHL, 32, lane->operand[0], imm(4))),
-              k.words);
-   k.out = agxc_build2(&k.b, AGXC_OP_IMUL, 32, lane->operand[0], imm(4 * RESULTS));
+   struct agxc_ref lane = agxc_build_sysval(&k.b, AGXC_SYSVAL_LOCAL_INDEX);
+   agxc_split(&k.b, load(&k.b, agxc_build_ishl(&k.b, lane, imm(4))), k.words);
+   k.out = agxc_build2(&k.b, AGXC_OP_IMUL, 32, lane, imm(4 * RESULTS));
    for (unsigned i = 0; i < count; i++)
       fill(&k, &trials[i]);
    shader->binding_count = 2;

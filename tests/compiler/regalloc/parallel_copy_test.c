@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/parallel_copy_impl.h"
 #include "base/util.h"
 
@@ -37,9 +38,10 @@ static void set(struct file *file, uint32_t half, uint32_t bits, uint32_t value)
 static void execute(struct file *file, const struct agxc_instr *instr)
 {
    const struct agxc_ref *d = instr->operand;
-   uint32_t value = get(file, &instr->operand[1]);
+   bool is_constant = agxc_opcode_has(agxc_opcode(instr), AGXC_MACHINE_IMM);
+   uint32_t value = get(file, is_constant ? agxc_machine_imm(instr) : agxc_machine_a(instr));
    if (agxc_has_opcode(instr, AGX_ISA_OP_XOR))
-      value ^= get(file, &instr->operand[AGX_ISA_XOR_B]);
+      value ^= get(file, agxc_machine_b(instr));
    else if (agxc_has_opcode(instr, AGX_ISA_OP_EXTR))
       value = value >> 16 | value << 16;
    else
