@@ -3,7 +3,7 @@
  * Images through every layer: fetches and samples of what lies inside and outside, stores and
  * atomics, queries; against a model that knows each texel. Runs strict and checked.
  */
-#include "fixture.h"
+#include "image_launch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,45 +11,6 @@
 
 #include "base/status.h"
 #include "base/util.h"
-
-#define MAX_BOUND 8
-
-struct bench {
-   struct fixture fixture;
-   struct agx_sampler *nearest;
-   struct agx_binding bindings[MAX_BOUND];
-   uint32_t count;
-};
-
-static int setup(void **state)
-{
-   static struct bench bench;
-   bench = (struct bench){0};
-   setenv("AGX_VIRTUAL_STRICT", "1", 1);
-   setenv("AGX_VIRTUAL_CHECK", "1", 1);
-   setenv("AGX_DEBUG", "validate", 1);
-   fixture_open(&bench.fixture, "virtual");
-   const struct agx_sampler_desc desc = {.size = sizeof(desc),
-                                         .wrap = {AGX_WRAP_EDGE, AGX_WRAP_EDGE, AGX_WRAP_EDGE}};
-   assert_ok(agx_sampler_create(bench.fixture.device, &desc, &bench.nearest));
-   *state = &bench;
-   return 0;
-}
-
-static int teardown(void **state)
-{
-   struct bench *bench = *state;
-   for (uint32_t i = 0; i < bench->count; i++) {
-      agx_release(bench->bindings[i].ref.buffer);
-      agx_release(bench->bindings[i].image);
-   }
-   agx_release(bench->nearest);
-   fixture_close(&bench->fixture);
-   unsetenv("AGX_VIRTUAL_STRICT");
-   unsetenv("AGX_VIRTUAL_CHECK");
-   unsetenv("AGX_DEBUG");
-   return 0;
-}
 
 /* ---- the model --------------------------------------------------------- */
 
@@ -82,7 +43,7 @@ static float expected(const struct shape *shape, int x, int y, int z, int level)
    return is_inside ? texel(x, y, z, level) : 0.0f;
 }
 
-static struct agx_image *make_image(struct bench *bench, const struct shape *shape)
+static struct agx_image *make_image(struct image_launch *it, const struct shape *shape)
 {
    const struct agx_image_desc desc = {
       .size = sizeof(desc),
@@ -95,13 +56,13 @@ static struct agx_image *make_image(struct bench *bench, const struct shape *sha
       .flags = shape->flags | AGX_IMAGE_HOST_READ,
    };
    struct agx_image *image = NULL;
-   assert_ok(agx_image_create(bench->fixture.device, &desc, &image));
+   assert_ok(agx_image_create(it->fixture.device, &desc, &image));
    return image;
 }
 
-static struct agx_image *make_filled(struct bench *bench, const struct shape *shape)
+static struct agx_image *make_filled(struct image_launch *it, const struct shape *shape)
 {
-   struct agx_image *image = make_image(bench, shape);
+   struct agx_image *image = make_image(it, shape);
    for (int level = 0; level < (int)shape->levels; level++) {
       struct agx_image_region region = {
          .level = (uint32_t)level, .width = side(shape->width, level), .height = 1, .depth = 1};
@@ -118,53 +79,10 @@ static struct agx_image *make_filled(struct bench *bench, const struct shape *sh
    return image;
 }
 
-static void bind_image(struct bench *bench, uint32_t binding, struct agx_image *image)
+static void bind_image(struct image_launch *it, uint32_t binding, struct agx_image *image)
 {
-   bench->bindings[bench->count++] =
-      (struct agx_binding){.binding = binding, .image = image, .sampler = bench->nearest};
-}
-
-static void *bind_buffer(struct bench *bench, uint32_t binding, uint64_t size)
-{
-   uint32_t *memory;
-   struct agx_buffer *buffer = fixture_buffer(&bench->fixture, size, &memory);
-   bench->bindings[bench->count++] =
-      (struct agx_binding){.binding = binding, .ref = {buffer, 0, AGX_WHOLE_LENGTH}};
-   return memory;
-}
-
-static void run(struct bench *bench, const char *kernel, uint32_t workgroups)
-{
-   struct agx_executable_desc desc = {.size = sizeof(desc)};
-   struct agx_executable *executable;
-   char *path = agx_test_path(kernel);
-   char *spirv = agx_test_read_file(path, &desc.data_B);
-   desc.data = spirv;
-   assert_ok(agx_executable_create(bench->fixture.device, &desc, &executable));
-   free(spirv);
-   free(path);
-   const struct agx_dispatch dispatch = {
-      .size = sizeof(dispatch),
-      .executable = executable,
-      .workgroups = {workgroups, 1, 1},
-      .bindings = bench->bindings,
-      .binding_count = bench->count,
-   };
-   struct agx_command_buffer *commands = fixture_begin(&bench->fixture);
-   struct agx_semaphore *done = fixture_semaphore(&bench->fixture);
-   assert_ok(agx_cmd_dispatch(commands, &dispatch));
-   assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(&bench->fixture, commands, NO_POINT, (struct agx_point){done, 1}));
-   assert_ok(fixture_wait(done, 1));
-   agx_release(commands);
-   agx_release(done);
-   agx_release(executable);
-}
-
-static uint32_t next(uint32_t *random)
-{
-   *random = *random * 1664525u + 1013904223u;
-   return *random >> 8;
+   it->bindings[it->count++] =
+      (struct agx_binding){.binding = binding, .image = image, .sampler = it->nearest};
 }
 
 /* ---- copies ------------------------------------------------------------ */
@@ -189,7 +107,7 @@ static void copies_keep_every_texel(void **state)
       agx_image_get_info(image, &info);
       uint64_t at = 0;
       for (size_t b = 0; b < sizeof(put); b++)
-         put[b] = (uint8_t)next(&random);
+         put[b] = (uint8_t)image_random(&random);
       for (int pass = 0; pass < 2; pass++) {
          at = 0;
          for (int level = 0; level < (int)shape->levels; level++) {
@@ -227,7 +145,7 @@ static void bad_images_are_refused(void **state)
       {{AGX_IMAGE_2D, 4, 2, 2049, 1, 0, "rgba8"}, AGX_OUT_OF_RANGE, "2049"},
       {{9, 4, 2, 1, 1, 0, "rgba8"}, AGX_INVALID_ARGUMENT, "type 9"},
    };
-   struct bench *bench = *state;
+   struct image_launch *it = *state;
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       const struct shape *shape = &cases[i].shape;
       const struct agx_image_desc desc = {.size = sizeof(desc),
@@ -239,7 +157,7 @@ static void bad_images_are_refused(void **state)
                                           .levels = shape->levels,
                                           .flags = shape->flags};
       struct agx_image *image;
-      assert_fails(agx_image_create(bench->fixture.device, &desc, &image), cases[i].status,
+      assert_fails(agx_image_create(it->fixture.device, &desc, &image), cases[i].status,
                    cases[i].text);
    }
 }
@@ -254,23 +172,23 @@ static const struct shape solid = {AGX_IMAGE_3D, 8, 8, 4, 4, 0, "r32f"};
 
 static void fetches_give_texels_or_zero(void **state)
 {
-   struct bench *bench = *state;
-   bind_image(bench, 0, make_filled(bench, &flat));
-   bind_image(bench, 1, make_filled(bench, &layered));
-   bind_image(bench, 2, make_filled(bench, &solid));
-   int32_t(*requests)[4] = bind_buffer(bench, 3, REQUESTS * 16);
-   float(*y)[4][4] = bind_buffer(bench, 4, REQUESTS * 64);
-   bench->bindings[bench->count++] = (struct agx_binding){.binding = 5, .sampler = bench->nearest};
+   struct image_launch *it = *state;
+   bind_image(it, 0, make_filled(it, &flat));
+   bind_image(it, 1, make_filled(it, &layered));
+   bind_image(it, 2, make_filled(it, &solid));
+   int32_t(*requests)[4] = image_bind_buffer(it, 3, REQUESTS * 16);
+   float(*y)[4][4] = image_bind_buffer(it, 4, REQUESTS * 64);
+   it->bindings[it->count++] = (struct agx_binding){.binding = 5, .sampler = it->nearest};
    uint32_t random = 77;
    for (int i = 0; i < REQUESTS; i++) {
-      requests[i][0] = (int)(next(&random) % 25) - 3;
-      requests[i][1] = (int)(next(&random) % 18) - 3;
-      requests[i][2] = (int)(next(&random) % 6) - 1;
-      requests[i][3] = (int)(next(&random) % 7) - 1;
+      requests[i][0] = (int)(image_random(&random) % 25) - 3;
+      requests[i][1] = (int)(image_random(&random) % 18) - 3;
+      requests[i][2] = (int)(image_random(&random) % 6) - 1;
+      requests[i][3] = (int)(image_random(&random) % 7) - 1;
       if (i % 32 == 5) /* far away */
-         requests[i][next(&random) % 4] = (int32_t)(0x10000u << next(&random) % 16);
+         requests[i][image_random(&random) % 4] = (int32_t)(0x10000u << image_random(&random) % 16);
    }
-   run(bench, "kernels/image_fetch.spv", REQUESTS / 32);
+   image_run_groups(it, "kernels/image_fetch.spv", REQUESTS / 32);
    for (int i = 0; i < REQUESTS; i++) {
       const int32_t *r = requests[i];
       float want[] = {
@@ -286,17 +204,17 @@ static void fetches_give_texels_or_zero(void **state)
 
 static void queries_give_the_view(void **state)
 {
-   struct bench *bench = *state;
+   struct image_launch *it = *state;
    static const struct shape cube = {AGX_IMAGE_CUBE, 32, 32, 6, 6, 0, "rgba8"};
    static const struct shape stored = {AGX_IMAGE_2D, 13, 7, 5, 1, AGX_IMAGE_LINEAR, "r32ui"};
-   bind_image(bench, 0, make_image(bench, &flat));
-   bench->bindings[0].first_level = 1;
-   bench->bindings[0].level_count = 3;
-   bind_image(bench, 1, make_image(bench, &layered));
-   bind_image(bench, 2, make_image(bench, &solid));
-   bind_image(bench, 3, make_image(bench, &cube));
-   bind_image(bench, 4, make_image(bench, &stored));
-   int32_t *y = bind_buffer(bench, 5, 256);
+   bind_image(it, 0, make_image(it, &flat));
+   it->bindings[0].first_level = 1;
+   it->bindings[0].level_count = 3;
+   bind_image(it, 1, make_image(it, &layered));
+   bind_image(it, 2, make_image(it, &solid));
+   bind_image(it, 3, make_image(it, &cube));
+   bind_image(it, 4, make_image(it, &stored));
+   int32_t *y = image_bind_buffer(it, 5, 256);
    for (int level = 0; level < 3; level++) {
       const int32_t want[] = {(int)side(20, level + 1),
                               (int)side(12, level + 1),
@@ -314,7 +232,7 @@ static void queries_give_the_view(void **state)
                               3,
                               4};
       y[0] = level;
-      run(bench, "kernels/image_query.spv", 1);
+      image_run_groups(it, "kernels/image_query.spv", 1);
       for (size_t i = 0; i < AGX_COUNT(want); i++)
          if (y[1 + i] != want[i])
             fail_msg("level %d: %zu is %d, want %d", level, i, y[1 + i], want[i]);
@@ -333,23 +251,24 @@ static int face_of(const float *v)
 
 static void samples_find_level_and_texel(void **state)
 {
-   struct bench *bench = *state;
+   struct image_launch *it = *state;
    static const struct shape cube = {AGX_IMAGE_CUBE, 1, 1, 6, 1, 0, "r32f"};
    static const struct shape line = {AGX_IMAGE_1D, 32, 1, 1, 3, 0, "r32f"};
-   bind_image(bench, 0, make_filled(bench, &flat));
-   bind_image(bench, 1, make_filled(bench, &layered));
-   bind_image(bench, 2, make_filled(bench, &cube));
-   bind_image(bench, 3, make_filled(bench, &line));
-   float(*requests)[4] = bind_buffer(bench, 4, REQUESTS * 16);
-   float(*y)[4][4] = bind_buffer(bench, 5, REQUESTS * 64);
+   bind_image(it, 0, make_filled(it, &flat));
+   bind_image(it, 1, make_filled(it, &layered));
+   bind_image(it, 2, make_filled(it, &cube));
+   bind_image(it, 3, make_filled(it, &line));
+   float(*requests)[4] = image_bind_buffer(it, 4, REQUESTS * 16);
+   float(*y)[4][4] = image_bind_buffer(it, 5, REQUESTS * 64);
    uint32_t random = 99;
    for (int i = 0; i < REQUESTS; i++) {
       for (int k = 0; k < 3; k++)
-         requests[i][k] = ((float)(next(&random) % 91) - 15.0f + 0.37f) / 61.0f;
-      requests[i][2] = (float)(next(&random) % 60) / 10.0f - 1.23f;
-      requests[i][3] = (float)(next(&random) % 6) + (float)(next(&random) % 7) / 16.0f - 0.2f;
+         requests[i][k] = ((float)(image_random(&random) % 91) - 15.0f + 0.37f) / 61.0f;
+      requests[i][2] = (float)(image_random(&random) % 60) / 10.0f - 1.23f;
+      requests[i][3] =
+         (float)(image_random(&random) % 6) + (float)(image_random(&random) % 7) / 16.0f - 0.2f;
    }
-   run(bench, "kernels/image_sample.spv", REQUESTS / 32);
+   image_run_groups(it, "kernels/image_sample.spv", REQUESTS / 32);
    const struct shape *shapes[] = {&flat, &layered, &cube, &line};
    for (int i = 0; i < REQUESTS; i++)
       for (int k = 0; k < 4; k++) {
@@ -370,20 +289,20 @@ static void samples_find_level_and_texel(void **state)
 
 static void gradients_and_gathers(void **state)
 {
-   struct bench *bench = *state;
-   bind_image(bench, 0, make_filled(bench, &flat));
-   float(*requests)[4] = bind_buffer(bench, 1, REQUESTS * 16);
-   float(*y)[2][4] = bind_buffer(bench, 2, REQUESTS * 32);
+   struct image_launch *it = *state;
+   bind_image(it, 0, make_filled(it, &flat));
+   float(*requests)[4] = image_bind_buffer(it, 1, REQUESTS * 16);
+   float(*y)[2][4] = image_bind_buffer(it, 2, REQUESTS * 32);
    uint32_t random = 3;
    for (int i = 0; i < REQUESTS; i++) {
-      requests[i][0] = ((float)(next(&random) % 61) + 0.37f) / 61.0f;
-      requests[i][1] = ((float)(next(&random) % 61) + 0.37f) / 61.0f;
-      int level = (int)(next(&random) % 5);
+      requests[i][0] = ((float)(image_random(&random) % 61) + 0.37f) / 61.0f;
+      requests[i][1] = ((float)(image_random(&random) % 61) + 0.37f) / 61.0f;
+      int level = (int)(image_random(&random) % 5);
       /* Along columns only, or along rows only: the longer one decides. */
       requests[i][2] = i % 2 ? 0.01f / 20.0f : (float)(1 << level) / 20.0f;
       requests[i][3] = i % 2 ? (float)(1 << level) / 12.0f : 0.01f / 12.0f;
    }
-   run(bench, "kernels/image_gather.spv", REQUESTS / 32);
+   image_run_groups(it, "kernels/image_gather.spv", REQUESTS / 32);
    for (int i = 0; i < REQUESTS; i++) {
       const float *r = requests[i];
       int level = (int)lrintf(log2f(fmaxf(r[2] * 20.0f, r[3] * 12.0f)));
@@ -401,24 +320,24 @@ static void gradients_and_gathers(void **state)
    }
 }
 
-static void check_writes(struct bench *bench, uint32_t flags)
+static void check_writes(struct image_launch *it, uint32_t flags)
 {
    const struct shape stored = {AGX_IMAGE_2D, 16, 16, 3, 1, flags, "r32ui"};
    static const struct shape counted = {AGX_IMAGE_2D, 16, 16, 1, 1, AGX_IMAGE_ATOMICS, "r32ui"};
    const struct agx_image_region all = {.width = 16, .height = 16, .depth = 1};
    uint32_t count[16][16], texels[3][16][16];
-   bench->count = 0;
-   bind_image(bench, 0, make_image(bench, &stored));
-   bind_image(bench, 1, make_image(bench, &counted));
-   uint32_t(*y)[32] = bind_buffer(bench, 2, 32 * 32 * 4);
+   it->count = 0;
+   bind_image(it, 0, make_image(it, &stored));
+   bind_image(it, 1, make_image(it, &counted));
+   uint32_t(*y)[32] = image_bind_buffer(it, 2, 32 * 32 * 4);
    for (uint32_t i = 0; i < 256; i++)
       count[i / 16][i % 16] = i * i;
-   assert_ok(agx_image_write(bench->bindings[1].image, &all, count, 0, 0));
-   run(bench, "kernels/image_write.spv", 1);
+   assert_ok(agx_image_write(it->bindings[1].image, &all, count, 0, 0));
+   image_run_groups(it, "kernels/image_write.spv", 1);
    struct agx_image_region layers = all;
    layers.depth = 3;
-   assert_ok(agx_image_read(bench->bindings[0].image, &layers, texels, 0, 0));
-   assert_ok(agx_image_read(bench->bindings[1].image, &all, count, 0, 0));
+   assert_ok(agx_image_read(it->bindings[0].image, &layers, texels, 0, 0));
+   assert_ok(agx_image_read(it->bindings[1].image, &all, count, 0, 0));
    for (uint32_t i = 0; i < 256; i++) {
       uint32_t row = i / 16, column = i % 16;
       for (uint32_t layer = 0; layer < 3; layer++)
@@ -430,11 +349,11 @@ static void check_writes(struct bench *bench, uint32_t flags)
       bool is_inside = row < 16 && column < 16;
       assert_int_equal(y[i / 32][i % 32], is_inside ? (row << 16 | column) + 256 : 0);
    }
-   for (uint32_t i = 0; i < bench->count; i++) {
-      agx_release(bench->bindings[i].ref.buffer);
-      agx_release(bench->bindings[i].image);
+   for (uint32_t i = 0; i < it->count; i++) {
+      agx_release(it->bindings[i].ref.buffer);
+      agx_release(it->bindings[i].image);
    }
-   bench->count = 0;
+   it->count = 0;
 }
 
 static void writes_outside_are_dropped(void **state)
@@ -445,7 +364,7 @@ static void writes_outside_are_dropped(void **state)
 
 static void bindings_are_checked(void **state)
 {
-   struct bench *bench = *state;
+   struct image_launch *it = *state;
    static const struct shape plain = {AGX_IMAGE_2D, 16, 16, 3, 1, 0, "r32ui"};
    struct agx_executable_desc desc = {.size = sizeof(desc)};
    struct agx_executable *executable;
@@ -453,23 +372,23 @@ static void bindings_are_checked(void **state)
    char *path = agx_test_path("kernels/image_write.spv");
    char *spirv = agx_test_read_file(path, &desc.data_B);
    desc.data = spirv;
-   assert_ok(agx_executable_create(bench->fixture.device, &desc, &executable));
+   assert_ok(agx_executable_create(it->fixture.device, &desc, &executable));
    assert_ok(agx_executable_get_binding(executable, 0, &info));
    assert_int_equal(info.type, AGX_BINDING_STORAGE_IMAGE);
    assert_true(info.is_written && !info.has_atomics);
    assert_ok(agx_executable_get_binding(executable, 1, &info));
    assert_true(info.has_atomics);
-   bind_image(bench, 0, make_image(bench, &plain));
-   bind_image(bench, 1, make_image(bench, &plain));
-   bind_buffer(bench, 2, 4096);
+   bind_image(it, 0, make_image(it, &plain));
+   bind_image(it, 1, make_image(it, &plain));
+   image_bind_buffer(it, 2, 4096);
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                    .executable = executable,
                                    .workgroups = {1, 1, 1},
-                                   .bindings = bench->bindings,
+                                   .bindings = it->bindings,
                                    .binding_count = 3};
-   struct agx_command_buffer *commands = fixture_begin(&bench->fixture);
+   struct agx_command_buffer *commands = fixture_begin(&it->fixture);
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "AGX_IMAGE_ATOMICS");
-   bench->bindings[0].first_level = 1;
+   it->bindings[0].first_level = 1;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_OUT_OF_RANGE, "levels from 1 of 1");
    dispatch.binding_count = 0;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "binding 0");
@@ -481,7 +400,7 @@ static void bindings_are_checked(void **state)
 
 AGX_TEST_FILE(void)
 {
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, image_launch_open, image_launch_close)
    const struct CMUnitTest tests[] = {
       CASE(copies_keep_every_texel),      CASE(bad_images_are_refused),
       CASE(fetches_give_texels_or_zero),  CASE(queries_give_the_view),
