@@ -433,6 +433,19 @@ static void *map_memory(int fd, uint64_t size_B, int protection, int flags)
    return memory;
 }
 
+struct refused {
+   struct agx_external external;
+   agx_status status;
+   const char *part;
+};
+
+static void assert_refused(struct fixture *f, const struct refused *it, int *calls)
+{
+   struct agx_buffer *buffer = (void *)1;
+   assert_fails(import_memory(f, it->external, calls, &buffer), it->status, it->part);
+   assert_null(buffer);
+}
+
 /* What can't be had is refused with the reason, not copied, and nothing is kept of it. */
 static void other_memory_is_refused(void **state)
 {
@@ -449,41 +462,21 @@ static void other_memory_is_refused(void **state)
    char *unsealed = map_memory(bare, size_B, PROT_READ | PROT_WRITE, MAP_SHARED);
    char *closed = map_memory(gone, size_B, PROT_READ | PROT_WRITE, MAP_SHARED);
    close(gone);
-   const struct {
-      struct agx_external external;
-      agx_status status;
-      const char *part;
-   } cases[] = {
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = own, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "anonymous"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = copied, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "private mapping"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = constant, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "read-only"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = unsealed, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "F_SEAL_SHRINK"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = shared + 16, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "whole pages"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = shared, .size_B = page_B + 4},
-       AGX_UNAVAILABLE,
-       "whole pages"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = NULL, .size_B = page_B},
-       AGX_INVALID_ARGUMENT,
-       "host memory"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = shared, .size_B = 0},
-       AGX_INVALID_ARGUMENT,
-       "size 0"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = shared, .size_B = -page_B},
-       AGX_INVALID_ARGUMENT,
-       "host memory"},
-      {{.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = (void *)(uintptr_t)page_B, .size_B = page_B},
-       AGX_UNAVAILABLE,
-       "nothing is mapped"},
+#define POINTER(memory, bytes)                                                                     \
+   {                                                                                               \
+      .kind = AGX_EXTERNAL_HOST_POINTER, .pointer = (memory), .size_B = (bytes)                    \
+   }
+   const struct refused cases[] = {
+      {POINTER(own, page_B), AGX_UNAVAILABLE, "anonymous"},
+      {POINTER(copied, page_B), AGX_UNAVAILABLE, "private mapping"},
+      {POINTER(constant, page_B), AGX_UNAVAILABLE, "read-only"},
+      {POINTER(unsealed, page_B), AGX_UNAVAILABLE, "F_SEAL_SHRINK"},
+      {POINTER(shared + 16, page_B), AGX_UNAVAILABLE, "whole pages"},
+      {POINTER(shared, page_B + 4), AGX_UNAVAILABLE, "whole pages"},
+      {POINTER(NULL, page_B), AGX_INVALID_ARGUMENT, "host memory"},
+      {POINTER(shared, 0), AGX_INVALID_ARGUMENT, "size 0"},
+      {POINTER(shared, -page_B), AGX_INVALID_ARGUMENT, "host memory"},
+      {POINTER((void *)(uintptr_t)page_B, page_B), AGX_UNAVAILABLE, "nothing is mapped"},
       {{.kind = AGX_EXTERNAL_MEMFD, .fd = bare, .size_B = page_B},
        AGX_UNAVAILABLE,
        "F_SEAL_SHRINK"},
@@ -506,13 +499,10 @@ static void other_memory_is_refused(void **state)
       {{.kind = 0}, AGX_INVALID_ARGUMENT, "kind 0"},
       {{.kind = 99, .size_B = 1}, AGX_INVALID_ARGUMENT, "kind 99"},
    };
-   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-      struct agx_buffer *buffer = (void *)1;
-      assert_fails(import_memory(f, cases[i].external, &calls, &buffer), cases[i].status,
-                   cases[i].part);
-      assert_null(buffer);
-   }
-   struct agx_buffer *buffer; /* who may follow mappings needs no descriptor */
+#undef POINTER
+   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+      assert_refused(f, &cases[i], &calls);
+   struct agx_buffer *buffer; /* a process that may read /proc/self/map_files needs no descriptor */
    agx_status status = import_memory(
       f,
       (struct agx_external){.kind = AGX_EXTERNAL_HOST_POINTER, .pointer = closed, .size_B = page_B},

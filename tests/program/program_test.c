@@ -1,128 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The container: what is written comes back, readelf finds nothing to say against it,
- * and bytes of strangers are refused with a reason, never trusted.
+ * Programs in the container: what is written comes back, and fields, accesses, bounds, code,
+ * textures and states that don't fit together are refused with a reason.
  */
-#include "support.h"
+#include "sample.h"
 
-#include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "agx/isa/isa.h"
 #include "base/util.h"
 #include "program/guards.h"
-#include "program/program.h"
-#include "failing_alloc.h"
-
-struct sample {
-   uint8_t code[256], preamble[128];
-   struct agx_program_binding bindings[2];
-   struct agx_program_uniform uniforms[4];
-   struct agx_program_parameter parameters[4];
-   struct agx_program_constant constants[2];
-   struct agx_program program;
-};
-
-static uint32_t append(uint8_t *code, uint32_t at, const char *line)
-{
-   struct agx_isa_instr instr;
-   size_t length = 0;
-   assert_ok(agx_isa_parse(line, strlen(line), &instr));
-   assert_ok(agx_isa_encode(&instr, code + at, &length));
-   return at + (uint32_t)length;
-}
-
-static void make_code(struct sample *sample, const char *const *lines)
-{
-   uint32_t at = 0;
-   for (; *lines; lines++)
-      at = append(sample->code, at, *lines);
-   sample->program.text_B = at;
-   for (int i = 0; i < 8; i++)
-      at = append(sample->code, at, "trap");
-   sample->program.code_B = at;
-}
-
-static void make_sample(struct sample *sample)
-{
-   static const char *const lines[] = {
-      "mfsr d=r1 sr=thread_in_grid_x",
-      "load r=r2..r3 base=du0 index=r1.sx format=i32 mask=xy group=a",
-      "jmp_none offset=6",
-      "wait group=a",
-      "fadd d=r2 a=r2 b=u4",
-      "stop",
-      NULL,
-   };
-   *sample = (struct sample){
-      .bindings = {{0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 16},
-                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33, 7, 0,
-                    AGX_PROGRAM_ROBUST_ZERO}},
-      .uniforms = {{AGX_UNIFORM_BUFFER_ADDRESS, 0, 4, 0, 0},
-                   {AGX_UNIFORM_BUFFER_SIZE, 4, 2, 1, 0},
-                   {AGX_UNIFORM_PUSH, 6, 2, 12, 0},
-                   {AGX_UNIFORM_CONSTANT, 8, 2, 0, 0x3f800000}},
-      .program =
-         {.name = "main",
-          .chip = "g13g",
-          .gpr_halves = 8,
-          .uniform_halves = 10,
-          .local_size = {64, 2, 1},
-          .shared_B = 128,
-          .push_B = 16,
-          .binding_count = 2,
-          .uniform_count = 4,
-          .stats = {.instructions = 6, .loads = 1, .waits = 1, .cycles = 9, .threads = 1024}},
-   };
-   make_code(sample, lines);
-   sample->program.code = sample->code;
-   static const char names[] = "\0in\0bias\0scale";
-   const struct agx_program_parameter parameters[] = {{AGX_PARAMETER_KIND_BINDING, 0, 1, 0, 0, 1},
-                                                      {AGX_PARAMETER_KIND_BINDING, 2, 0, 0, 0, 0},
-                                                      {AGX_PARAMETER_KIND_CONSTANT, 0, 0, 4, 8, 4},
-                                                      {AGX_PARAMETER_KIND_POINTER, 0, 0, 8, 8, 0}};
-   const struct agx_program_constant constants[] = {
-      {3, AGX_CONSTANT_TYPE_INT, 4, 9, 0xfffffffe},
-      {1u << 31, AGX_CONSTANT_TYPE_FLOAT, 8, 0, 1ull << 62}};
-   memcpy(sample->parameters, parameters, sizeof(parameters));
-   memcpy(sample->constants, constants, sizeof(constants));
-   sample->program.parameters = sample->parameters;
-   sample->program.parameter_count = 4;
-   sample->program.constants = sample->constants;
-   sample->program.constant_count = 2;
-   sample->program.names = names;
-   sample->program.names_B = sizeof(names);
-   sample->program.bindings = sample->bindings;
-   sample->program.uniforms = sample->uniforms;
-}
-
-static void make_preamble(struct sample *sample, const char *const *lines)
-{
-   uint32_t at = 0;
-   for (; *lines; lines++)
-      at = append(sample->preamble, at, *lines);
-   for (int i = 0; i < 8; i++)
-      at = append(sample->preamble, at, "trap");
-   sample->program.preamble = sample->preamble;
-   sample->program.preamble_B = at;
-   sample->program.preamble_gpr_halves = 8;
-}
-
-static uint8_t *write_sample(const struct sample *sample, size_t *size)
-{
-   void *image;
-   assert_ok(agx_program_write_elf(&sample->program, NULL, &image, size));
-   return image;
-}
 
 static void test_round_trip(void **state)
 {
    struct sample sample;
-   make_sample(&sample);
+   sample_make(&sample);
    static const char *const preamble[] = {
       "load r=r1 base=du0 index=3 format=i32 mask=x group=a",
       "wait group=a",
@@ -130,9 +23,9 @@ static void test_round_trip(void **state)
       "stop",
       NULL,
    };
-   make_preamble(&sample, preamble);
+   sample_set_preamble(&sample, preamble);
    size_t size;
-   uint8_t *image = write_sample(&sample, &size);
+   uint8_t *image = sample_write(&sample, &size);
    assert_true(agx_program_is_elf(image, size));
    assert_false(agx_program_is_spirv(image, size));
 
@@ -212,7 +105,7 @@ static void test_fields_are_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
+      sample_make(&sample);
       sample.program.code = sample.code;
       memcpy((char *)&sample + cases[i].offset, &cases[i].value, 4);
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
@@ -245,7 +138,7 @@ static void test_accesses_are_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
+      sample_make(&sample);
       sample.program.code = sample.code;
       sample.uniforms[3] =
          (struct agx_program_uniform){cases[i].kind, 8, 2, cases[i].binding,
@@ -333,8 +226,8 @@ static void test_variants(void **state)
    struct sample sample, variant;
    struct agx_program_guard guard = {
       .binding = 1, .bytes = 16, .step_count = 1, .steps = {one_step[0]}};
-   make_sample(&sample);
-   make_sample(&variant);
+   sample_make(&sample);
+   sample_make(&variant);
    variant.program.code = variant.code;
    variant.program.bindings = variant.bindings;
    variant.program.uniforms = variant.uniforms;
@@ -342,7 +235,7 @@ static void test_variants(void **state)
    sample.program.guards = &guard;
    sample.program.guard_count = 1;
    size_t size;
-   uint8_t *image = write_sample(&sample, &size);
+   uint8_t *image = sample_write(&sample, &size);
    struct agx_program *got;
    assert_ok(agx_program_read_elf(image, size, NULL, &got));
    assert_non_null(got->unchecked);
@@ -396,8 +289,8 @@ static void test_code_is_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
-      make_code(&sample, cases[i].lines);
+      sample_make(&sample);
+      sample_set_code(&sample, cases[i].lines);
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                    cases[i].text);
    }
@@ -429,21 +322,21 @@ static void test_textures_are_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
+      sample_make(&sample);
       sample.bindings[0] =
          (struct agx_program_binding){0, 1, AGX_BINDING_KIND_STORAGE_IMAGE, AGX_BINDING_READS, 0};
       sample.bindings[0].dim = AGX_ISA_DIM_2D;
       sample.program.uniform_count = 0;
       sample.program.states = states;
       sample.program.state_count = AGX_COUNT(states);
-      make_code(&sample, cases[i].lines);
+      sample_set_code(&sample, cases[i].lines);
       if (!cases[i].fits) {
          assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                       "names state or registers that it does not have");
          continue;
       }
       size_t size;
-      uint8_t *image = write_sample(&sample, &size);
+      uint8_t *image = sample_write(&sample, &size);
       assert_ok(agx_program_read_elf(image, size, NULL, &copy));
       assert_int_equal(copy->state_count, 3);
       assert_int_equal(copy->states[2].kind, AGX_STATE_IMAGE);
@@ -468,7 +361,7 @@ static void test_states_are_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
+      sample_make(&sample);
       sample.program.states = cases[i].states;
       sample.program.state_count = cases[i].count;
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
@@ -498,8 +391,8 @@ static void test_preamble_is_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
-      make_preamble(&sample, cases[i].lines);
+      sample_make(&sample);
+      sample_set_preamble(&sample, cases[i].lines);
       if (cases[i].text) {
          assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                       cases[i].text);
@@ -534,9 +427,9 @@ static void test_scratch_is_checked(void **state)
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
       struct agx_program *copy;
-      make_sample(&sample);
+      sample_make(&sample);
       sample.program.scratch_B = 64;
-      make_code(&sample, cases[i].lines);
+      sample_set_code(&sample, cases[i].lines);
       if (cases[i].text) {
          assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                       cases[i].text);
@@ -546,266 +439,6 @@ static void test_scratch_is_checked(void **state)
       assert_int_equal(copy->scratch_B, 64);
       agx_program_free(copy);
    }
-}
-
-static void test_versions_and_names(void **state)
-{
-   struct sample sample;
-   make_sample(&sample);
-   size_t size;
-   uint8_t *image = write_sample(&sample, &size);
-   static const uint8_t note[] = {4, 0, 0, 0, 1, 0, 0, 0, 'a', 'g', 'x', 'h', 'a', 'l', 0, 0};
-   uint8_t *at = memmem(image, size, note, sizeof(note));
-   assert_non_null(at);
-   at[sizeof(note)]++;
-   struct agx_program *got;
-   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 7");
-   free(image);
-
-   strcpy(sample.program.name, "h\xc3\xa4lfte");
-   assert_ok(agx_program_copy(&sample.program, NULL, &got));
-   agx_program_free(got);
-   strcpy(sample.program.name, "two\nlines");
-   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INVALID_ARGUMENT, "byte 0x0a");
-   strcpy(sample.program.name, "main");
-   strcpy(sample.program.chip, "g99z");
-   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
-}
-
-/* A module of two samples and one with an unchecked variant of its own, as a file. */
-static uint8_t *write_module(size_t *size)
-{
-   static const char *const names[] = {"main", "second", "third"};
-   struct agx_program *programs[3];
-   struct agx_module *module;
-   struct sample sample, unchecked;
-   void *image;
-   for (int i = 0; i < 3; i++) {
-      make_sample(&sample);
-      make_sample(&unchecked);
-      strcpy(sample.program.name, names[i]);
-      sample.program.local_size[0] = 8u << i;
-      unchecked.program.local_size[0] = 8u << i;
-      unchecked.program.parameter_count = unchecked.program.constant_count = 0;
-      if (i == 1)
-         sample.program.unchecked = &unchecked.program;
-      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
-   }
-   assert_ok(agx_module_create(programs, 3, NULL, &module));
-   assert_true(module->bytes > 3 * sizeof(struct agx_program));
-   assert_ok(agx_module_write_elf(module, NULL, &image, size));
-   agx_module_release(module);
-   return image;
-}
-
-static void test_modules(void **state)
-{
-   size_t size;
-   uint8_t *image = write_module(&size);
-   struct agx_program *program;
-   struct agx_module *module;
-   assert_fails(agx_program_read_elf(image, size, NULL, &program), AGX_INVALID_ARGUMENT,
-                "3 entry points");
-   assert_ok(agx_module_read_elf(image, size, NULL, &module));
-   free(image);
-   assert_int_equal(module->program_count, 3);
-   assert_int_equal(agx_module_find(module, "main"), 0);
-   assert_int_equal(agx_module_find(module, "third"), 2);
-   assert_int_equal(agx_module_find(module, "fourth"), 3);
-   for (uint32_t i = 0; i < 3; i++)
-      assert_int_equal(module->programs[i]->local_size[0], 8u << i);
-   assert_non_null(module->programs[1]->unchecked);
-   assert_null(module->programs[2]->unchecked);
-   agx_module_retain(module);
-   agx_module_release(module);
-   assert_string_equal(module->programs[0]->name, "main");
-   agx_module_release(module);
-   agx_module_release(NULL);
-}
-
-static void test_modules_are_checked(void **state)
-{
-   struct agx_program *programs[AGX_PROGRAM_MAX_ENTRIES + 1];
-   struct agx_module *module;
-   struct sample sample;
-   make_sample(&sample);
-   for (int i = 0; i < 2; i++)
-      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
-   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT,
-                "two entry points");
-   assert_ok(agx_program_copy(&sample.program, NULL, &programs[0]));
-   strcpy(sample.program.name, "other");
-   strcpy(sample.program.chip, "g14s");
-   assert_ok(agx_program_copy(&sample.program, NULL, &programs[1]));
-   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT, "g14s");
-   assert_fails(agx_module_create(programs, 0, NULL, &module), AGX_OUT_OF_RANGE, "0 entry points");
-   for (uint32_t i = 0; i < AGX_COUNT(programs); i++) {
-      snprintf(sample.program.name, sizeof(sample.program.name), "entry %u", i);
-      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
-   }
-   assert_fails(agx_module_create(programs, AGX_COUNT(programs), NULL, &module), AGX_OUT_OF_RANGE,
-                "65 entry points");
-}
-
-/* Reads a copy of exactly that size, so that a sanitizer sees each byte beyond. */
-static void read_hostile(const uint8_t *image, size_t size)
-{
-   uint8_t *copy = malloc(size ? size : 1);
-   assert_non_null(copy);
-   memcpy(copy, image, size);
-   struct agx_module *got = NULL;
-   agx_status status = agx_module_read_elf(copy, size, NULL, &got);
-   assert_true((status == AGX_OK) == (got != NULL));
-   free(copy);
-   agx_module_release(got);
-}
-
-static void test_hostile_modules(void **state)
-{
-   size_t size;
-   uint8_t *image = write_module(&size);
-   struct agx_test_rng rng = {0xc0ffee};
-   for (size_t i = 0; i < size; i += 37)
-      read_hostile(image, i);
-   for (int round = 0; round < 6000; round++) {
-      size_t at[3];
-      uint8_t saved[3];
-      int count = 1 + round % 3;
-      for (int i = 0; i < count; i++) {
-         at[i] = agx_test_random_below(&rng, size);
-         saved[i] = image[at[i]];
-         image[at[i]] = round % 2 ? (uint8_t)agx_test_random(&rng)
-                                  : image[at[i]] ^ (uint8_t)(1u << agx_test_random_below(&rng, 8));
-      }
-      read_hostile(image, size);
-      for (int i = count; i-- > 0;)
-         image[at[i]] = saved[i];
-   }
-   free(image);
-}
-
-/* Sections of the same bytes again and again would make a small file a large module. */
-static void test_entries_do_not_share_bytes(void **state)
-{
-   size_t size;
-   uint8_t *image = write_module(&size);
-   Elf64_Ehdr header;
-   Elf64_Shdr sections[64], *first = NULL, *largest = NULL;
-   memcpy(&header, image, sizeof(header));
-   assert_in_range(header.e_shnum, 3, AGX_COUNT(sections));
-   memcpy(sections, image + header.e_shoff, header.e_shnum * sizeof(sections[0]));
-   const char *names = (const char *)image + sections[header.e_shstrndx].sh_offset;
-   for (uint32_t i = 0; i < header.e_shnum; i++) {
-      if (strcmp(names + sections[i].sh_name, ".rodata.agx.entry") != 0)
-         continue;
-      if (!first)
-         first = &sections[i];
-      largest = &sections[i];
-   }
-   assert_ptr_not_equal(first, largest);
-   first->sh_offset = largest->sh_offset = 0; /* the whole file, twice */
-   first->sh_size = largest->sh_size = size;
-   memcpy(image + header.e_shoff, sections, header.e_shnum * sizeof(sections[0]));
-   struct agx_module *got;
-   assert_fails(agx_module_read_elf(image, size, NULL, &got), AGX_INVALID_ARGUMENT,
-                "entry point inside another");
-   free(image);
-}
-
-static void test_truncated(void **state)
-{
-   struct sample sample;
-   make_sample(&sample);
-   size_t size;
-   uint8_t *image = write_sample(&sample, &size);
-   for (size_t i = 0; i < size; i++) {
-      struct agx_program *got;
-      uint8_t *copy = malloc(i ? i : 1);
-      assert_non_null(copy);
-      memcpy(copy, image, i);
-      assert_int_not_equal(agx_program_read_elf(copy, i, NULL, &got), AGX_OK);
-      free(copy);
-   }
-   free(image);
-}
-
-static void test_bit_flips(void **state)
-{
-   struct sample sample;
-   make_sample(&sample);
-   size_t size;
-   uint8_t *image = write_sample(&sample, &size);
-   for (size_t bit = 0; bit < size * 8; bit++) {
-      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
-      read_hostile(image, size);
-      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
-   }
-   struct agx_test_rng rng = {0x5eed};
-   for (int round = 0; round < 3000; round++) {
-      uint8_t saved[8];
-      size_t at[8];
-      for (int i = 0; i < 8; i++) {
-         at[i] = agx_test_random_below(&rng, size);
-         saved[i] = image[at[i]];
-         image[at[i]] = (uint8_t)agx_test_random(&rng);
-      }
-      read_hostile(image, size);
-      for (int i = 8; i-- > 0;)
-         image[at[i]] = saved[i];
-   }
-   free(image);
-}
-
-static void test_no_memory(void **state)
-{
-   size_t size;
-   uint8_t *image = write_module(&size);
-   struct agx_module *got = NULL;
-   size_t needed = 0;
-   for (; !got; needed++) {
-      struct failing_alloc failing;
-      failing_alloc_init(&failing, needed);
-      agx_status status = agx_module_read_elf(image, size, &failing.alloc, &got);
-      if (status != AGX_OK) {
-         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
-         assert_int_equal(failing.live, 0);
-         continue;
-      }
-      agx_module_release(got);
-      assert_int_equal(failing.live, 0);
-   }
-   assert_true(needed > 2);
-   free(image);
-}
-
-static void test_readelf(void **state)
-{
-   if (system("readelf --version > /dev/null 2>&1") != 0)
-      skip();
-   struct sample sample;
-   make_sample(&sample);
-   size_t size;
-   uint8_t *image = write_sample(&sample, &size);
-   char path[] = "/tmp/agx-program-XXXXXX", command[128], line[256];
-   int fd = mkstemp(path);
-   assert_true(fd >= 0);
-   assert_int_equal(write(fd, image, size), size);
-   close(fd);
-   snprintf(command, sizeof(command), "LC_ALL=C readelf -aW %s 2>&1", path);
-   FILE *pipe = popen(command, "r");
-   assert_non_null(pipe);
-   int notes = 0, symbols = 0;
-   while (fgets(line, sizeof(line), pipe)) {
-      assert_null(strstr(line, "Warning"));
-      assert_null(strstr(line, "Error"));
-      notes += strstr(line, "agxhal") != NULL;
-      symbols += strstr(line, "FUNC    GLOBAL DEFAULT    1 main") != NULL;
-   }
-   assert_int_equal(pclose(pipe), 0);
-   unlink(path);
-   assert_int_equal(notes, 3);
-   assert_int_equal(symbols, 1);
-   free(image);
 }
 
 AGX_TEST_FILE(void)
@@ -821,15 +454,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_states_are_checked),
       cmocka_unit_test(test_preamble_is_checked),
       cmocka_unit_test(test_scratch_is_checked),
-      cmocka_unit_test(test_versions_and_names),
-      cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_bit_flips),
-      cmocka_unit_test(test_no_memory),
-      cmocka_unit_test(test_modules),
-      cmocka_unit_test(test_modules_are_checked),
-      cmocka_unit_test(test_hostile_modules),
-      cmocka_unit_test(test_entries_do_not_share_bytes),
-      cmocka_unit_test(test_readelf),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of the container: versions, modules of several programs, and files that are cut, damaged or
+ * hostile, which are refused with a reason; readelf finds nothing to say against them.
+ */
+#include "sample.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "failing_alloc.h"
+
+static void test_versions_and_names(void **state)
+{
+   struct sample sample;
+   sample_make(&sample);
+   size_t size;
+   uint8_t *image = sample_write(&sample, &size);
+   static const uint8_t note[] = {4, 0, 0, 0, 1, 0, 0, 0, 'a', 'g', 'x', 'h', 'a', 'l', 0, 0};
+   uint8_t *at = memmem(image, size, note, sizeof(note));
+   assert_non_null(at);
+   at[sizeof(note)]++;
+   struct agx_program *got;
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 7");
+   free(image);
+
+   strcpy(sample.program.name, "h\xc3\xa4lfte");
+   assert_ok(agx_program_copy(&sample.program, NULL, &got));
+   agx_program_free(got);
+   strcpy(sample.program.name, "two\nlines");
+   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INVALID_ARGUMENT, "byte 0x0a");
+   strcpy(sample.program.name, "main");
+   strcpy(sample.program.chip, "g99z");
+   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
+}
+
+/* A module of two samples and one with an unchecked variant of its own, as a file. */
+static uint8_t *write_module(size_t *size)
+{
+   static const char *const names[] = {"main", "second", "third"};
+   struct agx_program *programs[3];
+   struct agx_module *module;
+   struct sample sample, unchecked;
+   void *image;
+   for (int i = 0; i < 3; i++) {
+      sample_make(&sample);
+      sample_make(&unchecked);
+      strcpy(sample.program.name, names[i]);
+      sample.program.local_size[0] = 8u << i;
+      unchecked.program.local_size[0] = 8u << i;
+      unchecked.program.parameter_count = unchecked.program.constant_count = 0;
+      if (i == 1)
+         sample.program.unchecked = &unchecked.program;
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   }
+   assert_ok(agx_module_create(programs, 3, NULL, &module));
+   assert_true(module->bytes > 3 * sizeof(struct agx_program));
+   assert_ok(agx_module_write_elf(module, NULL, &image, size));
+   agx_module_release(module);
+   return image;
+}
+
+static void test_modules(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   struct agx_program *program;
+   struct agx_module *module;
+   assert_fails(agx_program_read_elf(image, size, NULL, &program), AGX_INVALID_ARGUMENT,
+                "3 entry points");
+   assert_ok(agx_module_read_elf(image, size, NULL, &module));
+   free(image);
+   assert_int_equal(module->program_count, 3);
+   assert_int_equal(agx_module_find(module, "main"), 0);
+   assert_int_equal(agx_module_find(module, "third"), 2);
+   assert_int_equal(agx_module_find(module, "fourth"), 3);
+   for (uint32_t i = 0; i < 3; i++)
+      assert_int_equal(module->programs[i]->local_size[0], 8u << i);
+   assert_non_null(module->programs[1]->unchecked);
+   assert_null(module->programs[2]->unchecked);
+   agx_module_retain(module);
+   agx_module_release(module);
+   assert_string_equal(module->programs[0]->name, "main");
+   agx_module_release(module);
+   agx_module_release(NULL);
+}
+
+static void test_modules_are_checked(void **state)
+{
+   struct agx_program *programs[AGX_PROGRAM_MAX_ENTRIES + 1];
+   struct agx_module *module;
+   struct sample sample;
+   sample_make(&sample);
+   for (int i = 0; i < 2; i++)
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT,
+                "two entry points");
+   assert_ok(agx_program_copy(&sample.program, NULL, &programs[0]));
+   strcpy(sample.program.name, "other");
+   strcpy(sample.program.chip, "g14s");
+   assert_ok(agx_program_copy(&sample.program, NULL, &programs[1]));
+   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT, "g14s");
+   assert_fails(agx_module_create(programs, 0, NULL, &module), AGX_OUT_OF_RANGE, "0 entry points");
+   for (uint32_t i = 0; i < AGX_COUNT(programs); i++) {
+      snprintf(sample.program.name, sizeof(sample.program.name), "entry %u", i);
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   }
+   assert_fails(agx_module_create(programs, AGX_COUNT(programs), NULL, &module), AGX_OUT_OF_RANGE,
+                "65 entry points");
+}
+
+/* Reads a copy of exactly that size, so that a sanitizer sees each byte beyond. */
+static void read_hostile(const uint8_t *image, size_t size)
+{
+   uint8_t *copy = malloc(size ? size : 1);
+   assert_non_null(copy);
+   memcpy(copy, image, size);
+   struct agx_module *got = NULL;
+   agx_status status = agx_module_read_elf(copy, size, NULL, &got);
+   assert_true((status == AGX_OK) == (got != NULL));
+   free(copy);
+   agx_module_release(got);
+}
+
+static void test_hostile_modules(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   struct agx_test_rng rng = {0xc0ffee};
+   for (size_t i = 0; i < size; i += 37)
+      read_hostile(image, i);
+   for (int round = 0; round < 6000; round++) {
+      size_t at[3];
+      uint8_t saved[3];
+      int count = 1 + round % 3;
+      for (int i = 0; i < count; i++) {
+         at[i] = agx_test_random_below(&rng, size);
+         saved[i] = image[at[i]];
+         image[at[i]] = round % 2 ? (uint8_t)agx_test_random(&rng)
+                                  : image[at[i]] ^ (uint8_t)(1u << agx_test_random_below(&rng, 8));
+      }
+      read_hostile(image, size);
+      for (int i = count; i-- > 0;)
+         image[at[i]] = saved[i];
+   }
+   free(image);
+}
+
+/* Sections of the same bytes again and again would make a small file a large module. */
+static void test_entries_do_not_share_bytes(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   Elf64_Ehdr header;
+   Elf64_Shdr sections[64], *first = NULL, *largest = NULL;
+   memcpy(&header, image, sizeof(header));
+   assert_in_range(header.e_shnum, 3, AGX_COUNT(sections));
+   memcpy(sections, image + header.e_shoff, header.e_shnum * sizeof(sections[0]));
+   const char *names = (const char *)image + sections[header.e_shstrndx].sh_offset;
+   for (uint32_t i = 0; i < header.e_shnum; i++) {
+      if (strcmp(names + sections[i].sh_name, ".rodata.agx.entry") != 0)
+         continue;
+      if (!first)
+         first = &sections[i];
+      largest = &sections[i];
+   }
+   assert_ptr_not_equal(first, largest);
+   first->sh_offset = largest->sh_offset = 0; /* the whole file, twice */
+   first->sh_size = largest->sh_size = size;
+   memcpy(image + header.e_shoff, sections, header.e_shnum * sizeof(sections[0]));
+   struct agx_module *got;
+   assert_fails(agx_module_read_elf(image, size, NULL, &got), AGX_INVALID_ARGUMENT,
+                "entry point inside another");
+   free(image);
+}
+
+static void test_truncated(void **state)
+{
+   struct sample sample;
+   sample_make(&sample);
+   size_t size;
+   uint8_t *image = sample_write(&sample, &size);
+   for (size_t i = 0; i < size; i++) {
+      struct agx_program *got;
+      uint8_t *copy = malloc(i ? i : 1);
+      assert_non_null(copy);
+      memcpy(copy, image, i);
+      assert_int_not_equal(agx_program_read_elf(copy, i, NULL, &got), AGX_OK);
+      free(copy);
+   }
+   free(image);
+}
+
+static void test_bit_flips(void **state)
+{
+   struct sample sample;
+   sample_make(&sample);
+   size_t size;
+   uint8_t *image = sample_write(&sample, &size);
+   for (size_t bit = 0; bit < size * 8; bit++) {
+      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
+      read_hostile(image, size);
+      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
+   }
+   struct agx_test_rng rng = {0x5eed};
+   for (int round = 0; round < 3000; round++) {
+      uint8_t saved[8];
+      size_t at[8];
+      for (int i = 0; i < 8; i++) {
+         at[i] = agx_test_random_below(&rng, size);
+         saved[i] = image[at[i]];
+         image[at[i]] = (uint8_t)agx_test_random(&rng);
+      }
+      read_hostile(image, size);
+      for (int i = 8; i-- > 0;)
+         image[at[i]] = saved[i];
+   }
+   free(image);
+}
+
+static void test_no_memory(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   struct agx_module *got = NULL;
+   size_t needed = 0;
+   for (; !got; needed++) {
+      struct failing_alloc failing;
+      failing_alloc_init(&failing, needed);
+      agx_status status = agx_module_read_elf(image, size, &failing.alloc, &got);
+      if (status != AGX_OK) {
+         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+         assert_int_equal(failing.live, 0);
+         continue;
+      }
+      agx_module_release(got);
+      assert_int_equal(failing.live, 0);
+   }
+   assert_true(needed > 2);
+   free(image);
+}
+
+static void test_readelf(void **state)
+{
+   if (system("readelf --version > /dev/null 2>&1") != 0)
+      skip();
+   struct sample sample;
+   sample_make(&sample);
+   size_t size;
+   uint8_t *image = sample_write(&sample, &size);
+   char path[] = "/tmp/agx-program-XXXXXX", command[128], line[256];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   assert_int_equal(write(fd, image, size), size);
+   close(fd);
+   snprintf(command, sizeof(command), "LC_ALL=C readelf -aW %s 2>&1", path);
+   FILE *pipe = popen(command, "r");
+   assert_non_null(pipe);
+   int notes = 0, symbols = 0;
+   while (fgets(line, sizeof(line), pipe)) {
+      assert_null(strstr(line, "Warning"));
+      assert_null(strstr(line, "Error"));
+      notes += strstr(line, "agxhal") != NULL;
+      symbols += strstr(line, "FUNC    GLOBAL DEFAULT    1 main") != NULL;
+   }
+   assert_int_equal(pclose(pipe), 0);
+   unlink(path);
+   assert_int_equal(notes, 3);
+   assert_int_equal(symbols, 1);
+   free(image);
+}
+
+AGX_TEST_FILE(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_versions_and_names),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bit_flips),
+      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_modules),
+      cmocka_unit_test(test_modules_are_checked),
+      cmocka_unit_test(test_hostile_modules),
+      cmocka_unit_test(test_entries_do_not_share_bytes),
+      cmocka_unit_test(test_readelf),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
