@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A third opinion on a random kernel: reads spirv-dis's text and does, thread for thread, what
 each instruction says, without any compiler. Slow (a second or so for a kernel) and of few
-instructions: those that tests/random/kernel.c makes, but for operations between lanes.
+instructions: those that the C files of tests/random make, but for operations between lanes.
 
    interpret.py KERNEL.spv              prints a SHA-256 of the output
    interpret.py KERNEL.spv RESULT.bin   compares with a result (KEPT/ref/k1.1.bin): exit code 1

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of the maker of random kernels share: kernel.c makes the module, and what
- * every kernel has; wide.c the rarer instructions, with RANDOM_WIDE.
+ * What the parts of the maker of random kernels share: kernel.c makes the module,
+ * expression.c and statement.c what every kernel has, wide.c and wide_module.c the rarer
+ * instructions, with RANDOM_WIDE.
  */
 #pragma once
 
@@ -36,7 +37,7 @@ struct section {
    uint32_t count;
 };
 
-struct wide; /* of wide.c */
+struct wide; /* of wide.h */
 
 struct maker {
    struct agx_test_rng rng;
@@ -82,10 +83,15 @@ struct maker {
 #define GLSL(type, op, ...)                                                                        \
    random_glsl(m, type, op, AGX_COUNT(((uint32_t[]){__VA_ARGS__})), (uint32_t[]){__VA_ARGS__})
 
-/* kernel.c */
+/* kernel.c; elements of a shape, and their slots. */
+extern const uint32_t random_shape_counts[SHAPES], random_shape_slots[SHAPES];
 uint32_t random_below(struct maker *m, uint32_t bound);
 bool random_has(const struct maker *m, enum type type);
 bool random_is_float(enum type type);
+uint32_t random_variable(struct maker *m, uint32_t pointer, SpvStorageClass class);
+uint32_t random_vector_type(struct maker *m, enum type type, uint32_t count);
+
+/* expression.c */
 uint32_t random_id(struct maker *m);
 void random_put(struct section *to, SpvOp op, unsigned count, const uint32_t *words);
 uint32_t random_result(struct maker *m, SpvOp op, uint32_t type_id, unsigned count,
@@ -101,12 +107,21 @@ uint64_t random_bits(struct maker *m);
 uint32_t random_small_float(struct maker *m, enum type type, uint32_t word);
 uint32_t random_convert_int(struct maker *m, enum type to, enum type from, uint32_t id);
 uint32_t random_leaf(struct maker *m, enum type type);
+enum type random_any_type(struct maker *m, bool with_bool);
+uint64_t random_any_float(struct maker *m, enum type type);
+uint32_t random_input_word(struct maker *m, uint32_t index);
+uint32_t random_private_word(struct maker *m, unsigned depth);
+void random_memory_stores(struct maker *m);
+
+/* statement.c */
 void random_open_block(struct maker *m, uint32_t label);
 void random_statements(struct maker *m, unsigned count);
-uint32_t random_variable(struct maker *m, uint32_t pointer, SpvStorageClass class);
-uint32_t random_vector_type(struct maker *m, enum type type, uint32_t count);
+uint32_t random_word_of(struct maker *m, enum type type, uint32_t id);
+void random_output(struct maker *m, uint32_t slot, uint32_t word);
+void random_exchange(struct maker *m);
 
-/* wide.c: types and variables of the module, then of the main function, and decorations. */
+/* wide.c and wide_module.c: types and variables of the module, then of the main function, and
+ * decorations. */
 void random_wide_open(struct maker *m);
 void random_wide_helper(struct maker *m);
 void random_wide_variables(struct maker *m);

@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rarer instructions of random kernels: vectors of all kinds, uniform buffers and push
- * constants, atomics, records and arrays of narrow elements, calls with pointers, jumps out of
- * anything, matrices, and the rest of the operations between lanes.
+ * Rarer values of random kernels: vectors of all kinds, words of uniform buffers and push
+ * constants, atomics, records and arrays of narrow elements, calls with pointers, matrices, and the
+ * rest of the operations between lanes. expression.c asks for them with RANDOM_WIDE.
  */
-#include <string.h>
-
-#include "maker.h"
-
-#define ARRAY_ELEMENTS 5u
-#define RECORD_WORDS   3u
-#define UNIFORM_VECS   32u /* of four words, then as many single words, 16 bytes apart */
-#define PUSH_WORDS     RANDOM_PUSH_WORDS
-#define SHARED_SUMS    4u
-#define VECTORS        2u
-
-struct wide {
-   uint32_t bvec[5], fvec[5], matrix[5][5], pair, float_pair, exp_pair;
-   uint32_t uniform_var, uniform_struct, uniform_vecs, uniform_words;
-   uint32_t push_var, push_struct, push_words;
-   uint32_t ptr_uniform_vec, ptr_uniform_word, ptr_push_word;
-   uint32_t shared_type, shared_array, shared_var, ptr_shared, sums_var;
-   enum type shared_element;
-   uint32_t shared_count;
-   uint32_t call;
-   uint32_t vector_var[5][VECTORS], array_var[U64 + 1], array_ptr[U64 + 1];
-   uint32_t record_type, record_vars[2], record_array;
-   uint32_t spec[3];
-};
+#include "wide.h"
 
 static uint32_t splat(struct maker *m, enum type type, uint32_t count, uint64_t value)
 {
@@ -59,7 +36,7 @@ static uint32_t matrix_type(struct maker *m, uint32_t columns, uint32_t rows)
 }
 
 /* Less than bound. */
-static uint32_t small_index(struct maker *m, uint32_t bound, unsigned depth)
+uint32_t random_small_index(struct maker *m, uint32_t bound, unsigned depth)
 {
    uint32_t any = random_expression(m, U32, depth);
    return RESULT(SpvOpUMod, m->type[U32], any, random_constant(m, U32, bound));
@@ -73,8 +50,9 @@ static uint32_t uniform_word(struct maker *m, unsigned depth)
    uint32_t t = m->type[U32];
    switch (random_below(m, 4)) {
    case 0: {
-      uint32_t pointer = RESULT(SpvOpAccessChain, w->ptr_uniform_word, w->uniform_var,
-                                random_constant(m, U32, 1), small_index(m, UNIFORM_VECS, depth));
+      uint32_t pointer =
+         RESULT(SpvOpAccessChain, w->ptr_uniform_word, w->uniform_var, random_constant(m, U32, 1),
+                random_small_index(m, UNIFORM_VECS, depth));
       return RESULT(SpvOpLoad, t, pointer);
    }
    case 1: {
@@ -85,13 +63,13 @@ static uint32_t uniform_word(struct maker *m, unsigned depth)
       return RESULT(SpvOpCompositeExtract, t, value, random_below(m, 4));
    }
    case 2: {
-      uint32_t vec = small_index(m, UNIFORM_VECS, depth);
+      uint32_t vec = random_small_index(m, UNIFORM_VECS, depth);
       uint32_t pointer = RESULT(SpvOpAccessChain, w->ptr_uniform_word, w->uniform_var,
-                                random_constant(m, U32, 0), vec, small_index(m, 4, depth));
+                                random_constant(m, U32, 0), vec, random_small_index(m, 4, depth));
       return RESULT(SpvOpLoad, t, pointer);
    }
    default: {
-      uint32_t index = random_below(m, 2) ? small_index(m, PUSH_WORDS, depth)
+      uint32_t index = random_below(m, 2) ? random_small_index(m, PUSH_WORDS, depth)
                                           : random_constant(m, U32, random_below(m, PUSH_WORDS));
       uint32_t pointer =
          RESULT(SpvOpAccessChain, w->ptr_push_word, w->push_var, random_constant(m, U32, 0), index);
@@ -108,7 +86,7 @@ static uint32_t own_atomic(struct maker *m, unsigned depth)
       SpvOpAtomicOr,   SpvOpAtomicXor,  SpvOpAtomicExchange, SpvOpAtomicUMin, SpvOpAtomicSMax};
    uint32_t t = m->type[U32], value = random_expression(m, U32, depth);
    uint32_t base = RESULT(SpvOpIMul, t, m->gid, random_constant(m, U32, RANDOM_OUT_WORDS));
-   uint32_t index = RESULT(SpvOpIAdd, t, base, small_index(m, RANDOM_OUT_WORDS, 0));
+   uint32_t index = RESULT(SpvOpIAdd, t, base, random_small_index(m, RANDOM_OUT_WORDS, 0));
    uint32_t pointer =
       RESULT(SpvOpAccessChain, m->ptr_out, m->out_var, random_constant(m, U32, 0), index);
    uint32_t scope = random_constant(m, U32, SpvScopeDevice), relaxed = random_constant(m, U32, 0);
@@ -123,7 +101,7 @@ static uint32_t own_atomic(struct maker *m, unsigned depth)
 
 /* All threads on a few words behind the output: each word has its operation, whose order
  * doesn't matter. */
-static void tail_atomic(struct maker *m)
+void random_tail_atomic(struct maker *m)
 {
    static const SpvOp ops[] = {SpvOpAtomicIAdd, SpvOpAtomicUMax, SpvOpAtomicXor,  SpvOpAtomicOr,
                                SpvOpAtomicSMin, SpvOpAtomicISub, SpvOpAtomicSMax, SpvOpAtomicIAdd};
@@ -134,13 +112,13 @@ static void tail_atomic(struct maker *m)
           random_constant(m, U32, 0), value);
 }
 
-static uint32_t array_element(struct maker *m, enum type type, unsigned depth)
+uint32_t random_array_element(struct maker *m, enum type type, unsigned depth)
 {
    return RESULT(SpvOpAccessChain, m->wide->array_ptr[type], m->wide->array_var[type],
-                 small_index(m, ARRAY_ELEMENTS, depth));
+                 random_small_index(m, ARRAY_ELEMENTS, depth));
 }
 
-static uint32_t record_word(struct maker *m, unsigned depth)
+uint32_t random_record_word(struct maker *m, unsigned depth)
 {
    struct wide *w = m->wide;
    uint32_t record = w->record_vars[random_below(m, 2)];
@@ -152,10 +130,10 @@ static uint32_t record_word(struct maker *m, unsigned depth)
                     random_constant(m, U32, random_below(m, 3)));
    case 2:
       return RESULT(SpvOpAccessChain, m->ptr_private, record, random_constant(m, U32, 1),
-                    small_index(m, 3, depth));
+                    random_small_index(m, 3, depth));
    default:
       return RESULT(SpvOpAccessChain, m->ptr_private, record, random_constant(m, U32, 2),
-                    small_index(m, RECORD_WORDS, depth));
+                    random_small_index(m, RECORD_WORDS, depth));
    }
 }
 
@@ -167,7 +145,7 @@ static uint32_t call(struct maker *m, unsigned depth)
 
 /* ---- vectors ------------------------------------------------------------- */
 
-static uint32_t vector_of(struct maker *m, enum type type, uint32_t count, unsigned depth)
+uint32_t random_vector_of(struct maker *m, enum type type, uint32_t count, unsigned depth)
 {
    uint32_t words[4], t = random_vector_type(m, type, count);
    if (type == U32 && !m->in_helper && random_below(m, 3) == 0)
@@ -185,7 +163,7 @@ static uint32_t compared(struct maker *m, enum type type, uint32_t count, uint32
    return RESULT(ops[random_below(m, AGX_COUNT(ops))], bool_vector(m, count), a, b);
 }
 
-static uint32_t vector_value(struct maker *m, enum type type, uint32_t count, unsigned depth)
+uint32_t random_vector_value(struct maker *m, enum type type, uint32_t count, unsigned depth)
 {
    static const SpvOp binary[] = {SpvOpIAdd,       SpvOpISub,      SpvOpIMul,
                                   SpvOpBitwiseAnd, SpvOpBitwiseOr, SpvOpBitwiseXor};
@@ -194,7 +172,7 @@ static uint32_t vector_value(struct maker *m, enum type type, uint32_t count, un
    static const uint32_t choices[] = {GLSLstd450UMin, GLSLstd450UMax, GLSLstd450SMin,
                                       GLSLstd450SMax};
    uint32_t t = random_vector_type(m, type, count);
-   uint32_t a = vector_of(m, type, count, depth), b = vector_of(m, type, count, 0);
+   uint32_t a = random_vector_of(m, type, count, depth), b = random_vector_of(m, type, count, 0);
    switch (random_below(m, 9)) {
    case 0:
       b = RESULT(SpvOpBitwiseAnd, t, b, splat(m, type, count, random_widths[type] - 1u));
@@ -207,13 +185,13 @@ static uint32_t vector_value(struct maker *m, enum type type, uint32_t count, un
       return RESULT(random_below(m, 2) ? SpvOpNot : SpvOpSNegate, t, a);
    case 4: {
       uint32_t element = random_expression(m, type, depth);
-      return RESULT(SpvOpVectorInsertDynamic, t, a, element, small_index(m, count, depth));
+      return RESULT(SpvOpVectorInsertDynamic, t, a, element, random_small_index(m, count, depth));
    }
    case 5:
       return RESULT(SpvOpCompositeInsert, t, random_leaf(m, type), a, random_below(m, count));
    case 6: {
       uint32_t other = 2 + random_below(m, 3), words[6] = {a};
-      words[1] = vector_of(m, type, other, 0);
+      words[1] = random_vector_of(m, type, other, 0);
       for (uint32_t i = 0; i < count; i++)
          words[2 + i] = random_below(m, count + other);
       return random_result(m, SpvOpVectorShuffle, t, count + 2, words);
@@ -234,9 +212,9 @@ static uint32_t vector_value(struct maker *m, enum type type, uint32_t count, un
 static uint32_t vector_int(struct maker *m, enum type type, unsigned depth)
 {
    uint32_t count = 2 + random_below(m, 3), t = m->type[type];
-   uint32_t value = vector_value(m, type, count, depth);
+   uint32_t value = random_vector_value(m, type, count, depth);
    if (random_below(m, 2))
-      return RESULT(SpvOpVectorExtractDynamic, t, value, small_index(m, count, depth));
+      return RESULT(SpvOpVectorExtractDynamic, t, value, random_small_index(m, count, depth));
    return RESULT(SpvOpCompositeExtract, t, value, random_below(m, count));
 }
 
@@ -244,7 +222,7 @@ static uint32_t vector_int(struct maker *m, enum type type, unsigned depth)
 static uint32_t cast(struct maker *m, enum type type, unsigned depth)
 {
    if (type == U64) {
-      uint32_t a = vector_of(m, U32, 2, depth);
+      uint32_t a = random_vector_of(m, U32, 2, depth);
       return RESULT(SpvOpBitcast, m->type[U64], a);
    }
    if (type == U32 && random_has(m, U64) && random_below(m, 2)) {
@@ -260,7 +238,7 @@ static uint32_t cast(struct maker *m, enum type type, unsigned depth)
       return random_expression(m, type, depth);
    uint32_t count = random_widths[type] / random_widths[part];
    if (random_below(m, 2)) {
-      uint32_t a = vector_of(m, part, count, depth);
+      uint32_t a = random_vector_of(m, part, count, depth);
       return RESULT(SpvOpBitcast, m->type[type], a);
    }
    uint32_t a = random_expression(m, type, depth);
@@ -285,7 +263,7 @@ static uint32_t extended(struct maker *m, unsigned depth)
 static uint32_t bit_field(struct maker *m, unsigned depth)
 {
    uint32_t t = m->type[U32], a = random_expression(m, U32, depth);
-   uint32_t offset = small_index(m, 17, depth), count = small_index(m, 17, depth);
+   uint32_t offset = random_small_index(m, 17, depth), count = random_small_index(m, 17, depth);
    if (random_below(m, 3) == 0)
       return RESULT(SpvOpBitFieldInsert, t, a, random_expression(m, U32, depth), offset, count);
    return RESULT(random_below(m, 2) ? SpvOpBitFieldUExtract : SpvOpBitFieldSExtract, t, a, offset,
@@ -340,7 +318,7 @@ static uint32_t word_value(struct maker *m, unsigned depth)
    case 6:
       return RESULT(SpvOpArrayLength, m->type[U32], m->in_var, 0);
    default:
-      return RESULT(SpvOpLoad, m->type[U32], record_word(m, depth));
+      return RESULT(SpvOpLoad, m->type[U32], random_record_word(m, depth));
    }
 }
 
@@ -358,7 +336,7 @@ uint32_t random_wide_int(struct maker *m, enum type type, unsigned depth)
       return mixed_shift(m, type, depth);
    case 5:
       if (!m->in_helper)
-         return RESULT(SpvOpLoad, m->type[type], array_element(m, type, depth));
+         return RESULT(SpvOpLoad, m->type[type], random_array_element(m, type, depth));
       return vector_int(m, type, depth);
    default:
       if (type == U32)
@@ -511,7 +489,7 @@ uint32_t random_wide_bool(struct maker *m, unsigned depth)
 {
    enum type type = random_int_type(m);
    uint32_t count = 2 + random_below(m, 3);
-   uint32_t a = vector_of(m, type, count, depth), b = vector_of(m, type, count, 0);
+   uint32_t a = random_vector_of(m, type, count, depth), b = random_vector_of(m, type, count, 0);
    uint32_t each = compared(m, type, count, a, b);
    if (random_below(m, 3) == 0)
       each = RESULT(SpvOpLogicalNot, bool_vector(m, count), each);
@@ -586,7 +564,7 @@ static uint32_t voted(struct maker *m, unsigned depth)
       if (random_below(m, 2))
          return RESULT(SpvOpGroupNonUniformInverseBallot, t, scope, ballot);
       return RESULT(SpvOpGroupNonUniformBallotBitExtract, t, scope, ballot,
-                    small_index(m, 32, depth));
+                    random_small_index(m, 32, depth));
    }
    default:
       return RESULT(logic[random_below(m, 3)], t, scope, random_below(m, 3),
@@ -626,376 +604,4 @@ uint32_t random_wide_lanes(struct maker *m, enum type type, unsigned depth)
    }
    }
    return random_convert_int(m, type, U32, word);
-}
-
-/* ---- statements ---------------------------------------------------------- */
-
-/* Its condition is behind its body, and two words go round. */
-static void do_while(struct maker *m)
-{
-   uint32_t t = m->type[U32], header = random_id(m), body = random_id(m), merge = random_id(m);
-   uint32_t next = random_id(m), counter = random_id(m), stepped = random_id(m), sum = random_id(m);
-   uint32_t summed = random_id(m), before = m->label;
-   uint32_t outer_break = m->break_label, outer_continue = m->continue_label;
-   uint32_t first = random_expression(m, U32, 1);
-   EMIT(SpvOpBranch, header);
-   EMIT(SpvOpLabel, header);
-   EMIT(SpvOpPhi, t, counter, random_constant(m, U32, 0), before, stepped, next);
-   EMIT(SpvOpPhi, t, sum, first, before, summed, next);
-   EMIT(SpvOpLoopMerge, merge, next, 0);
-   EMIT(SpvOpBranch, body);
-   random_open_block(m, body);
-   m->break_label = merge;
-   m->continue_label = next;
-   m->loops++;
-   EMIT(SpvOpStore, m->variable[U32][random_below(m, VARIABLES)], sum);
-   random_statements(m, 1 + random_below(m, 3));
-   EMIT(SpvOpBranch, next);
-   random_open_block(m, next);
-   EMIT(SpvOpIAdd, t, stepped, counter, random_constant(m, U32, 1));
-   uint32_t loaded = RESULT(SpvOpLoad, t, m->variable[U32][random_below(m, VARIABLES)]);
-   EMIT(SpvOpIAdd, t, summed, sum, loaded);
-   uint32_t goes_on = RESULT(SpvOpULessThan, m->type[BOOL], stepped,
-                             random_constant(m, U32, 1 + random_below(m, 5)));
-   if (random_below(m, 2))
-      goes_on = RESULT(SpvOpLogicalAnd, m->type[BOOL], goes_on, random_expression(m, BOOL, 1));
-   m->loops--;
-   EMIT(SpvOpBranchConditional, goes_on, header, merge);
-   random_open_block(m, merge);
-   m->break_label = outer_break;
-   m->continue_label = outer_continue;
-}
-
-/* Something, then out of the loop, to its end, or out of the kernel. */
-static void jump(struct maker *m)
-{
-   bool returns = m->may_return && (m->loops == 0 || random_below(m, 2));
-   uint32_t condition = random_expression(m, BOOL, 2), yes = random_id(m), merge = random_id(m);
-   EMIT(SpvOpSelectionMerge, merge, 0);
-   EMIT(SpvOpBranchConditional, condition, yes, merge);
-   random_open_block(m, yes);
-   if (m->loops || m->may_return)
-      random_statements(m, 1 + random_below(m, 2));
-   if (returns)
-      random_put(m->to, SpvOpReturn, 0, NULL);
-   else if (m->loops)
-      EMIT(SpvOpBranch, random_below(m, 2) ? m->break_label : m->continue_label);
-   else
-      EMIT(SpvOpBranch, merge);
-   m->has_left |= returns;
-   random_open_block(m, merge);
-}
-
-static void diamond(struct maker *m)
-{
-   enum type type = random_int_type(m);
-   uint32_t condition = random_expression(m, BOOL, 2), merge = random_id(m);
-   uint32_t label[2] = {random_id(m), random_id(m)}, value[2];
-   EMIT(SpvOpSelectionMerge, merge, 0);
-   EMIT(SpvOpBranchConditional, condition, label[0], label[1]);
-   for (unsigned i = 0; i < 2; i++) {
-      random_open_block(m, label[i]);
-      m->depth++; /* not all are here */
-      value[i] = random_expression(m, type, 2);
-      m->depth--;
-      EMIT(SpvOpBranch, merge);
-   }
-   random_open_block(m, merge);
-   uint32_t either = RESULT(SpvOpPhi, m->type[type], value[0], label[0], value[1], label[1]);
-   EMIT(SpvOpStore, m->variable[type][random_below(m, VARIABLES)], either);
-}
-
-static void switch_of(struct maker *m)
-{
-   enum type type = random_int_type(m);
-   uint64_t mask = 1ull << random_below(m, random_widths[type] - 1u) | 1;
-   uint32_t selector = RESULT(SpvOpBitwiseAnd, m->type[type], random_expression(m, type, 2),
-                              random_constant(m, type, mask));
-   uint64_t literals[] = {0, mask, mask & ~1ull};
-   unsigned cases = mask == 1 ? 2 : 3, words = 0;
-   uint32_t merge = random_id(m), labels[4], all[16];
-   for (unsigned i = 0; i <= cases; i++)
-      labels[i] = random_id(m);
-   all[words++] = selector;
-   all[words++] = random_below(m, 3) ? labels[cases] : merge;
-   bool has_default = all[1] != merge;
-   for (unsigned i = 0; i < cases; i++) {
-      all[words++] = (uint32_t)literals[i];
-      if (type == U64)
-         all[words++] = (uint32_t)(literals[i] >> 32);
-      all[words++] = labels[random_below(m, 4) == 0 && i ? i - 1 : i];
-   }
-   EMIT(SpvOpSelectionMerge, merge, 0);
-   random_put(m->to, SpvOpSwitch, words, all);
-   for (unsigned i = 0; i < cases + has_default; i++) {
-      random_open_block(m, labels[i]);
-      random_statements(m, 1);
-      EMIT(SpvOpBranch, merge);
-   }
-   random_open_block(m, merge);
-}
-
-static void store_somewhere(struct maker *m)
-{
-   struct wide *w = m->wide;
-   enum type type = random_int_type(m);
-   uint32_t count = 2 + random_below(m, 3), value;
-   uint32_t var = w->vector_var[count][random_below(m, VECTORS)];
-   switch (random_below(m, 5)) {
-   case 0:
-      value = random_expression(m, type, 2);
-      EMIT(SpvOpStore, array_element(m, type, 1), value);
-      return;
-   case 1:
-      value = random_expression(m, U32, 2);
-      EMIT(SpvOpStore, record_word(m, 1), value);
-      return;
-   case 2:
-      value = RESULT(SpvOpLoad, w->record_type, w->record_vars[0]);
-      value = RESULT(SpvOpCompositeInsert, w->record_type, random_leaf(m, U32), value, 2,
-                     random_below(m, RECORD_WORDS));
-      EMIT(SpvOpStore, w->record_vars[1], value);
-      return;
-   case 3:
-      EMIT(SpvOpStore, var, vector_value(m, U32, count, 1));
-      return;
-   default:
-      value = random_expression(m, U32, 2);
-      EMIT(SpvOpStore, RESULT(SpvOpAccessChain, m->ptr_private, var, small_index(m, count, 1)),
-           value);
-      return;
-   }
-}
-
-void random_wide_statement(struct maker *m)
-{
-   switch (random_below(m, 8)) {
-   case 0:
-      if (m->loops < 2) {
-         do_while(m);
-         return;
-      }
-      break;
-   case 1:
-   case 2:
-      jump(m);
-      return;
-   case 3:
-      diamond(m);
-      return;
-   case 4:
-      switch_of(m);
-      return;
-   case 5:
-      tail_atomic(m);
-      return;
-   default:
-      break;
-   }
-   store_somewhere(m);
-}
-
-/* Elements of some type, and sums of what all threads give, by way of shared memory. */
-void random_wide_exchange(struct maker *m)
-{
-   struct wide *w = m->wide;
-   static const SpvOp ops[] = {SpvOpAtomicIAdd, SpvOpAtomicUMax, SpvOpAtomicXor, SpvOpAtomicISub};
-   uint32_t t = m->type[U32], scope = random_constant(m, U32, SpvScopeWorkgroup);
-   uint32_t relaxed = random_constant(m, U32, 0);
-   uint32_t semantics = random_constant(
-      m, U32, SpvMemorySemanticsWorkgroupMemoryMask | SpvMemorySemanticsAcquireReleaseMask);
-   uint32_t given = random_expression(m, U32, 1), at = small_index(m, SHARED_SUMS, 1);
-   uint32_t value = w->shared_count > 1 ? vector_of(m, w->shared_element, w->shared_count, 1)
-                                        : random_expression(m, w->shared_element, 1);
-   SpvOp op = ops[random_below(m, AGX_COUNT(ops))];
-   EMIT(SpvOpControlBarrier, scope, scope, semantics);
-   EMIT(SpvOpStore, RESULT(SpvOpAccessChain, w->ptr_shared, w->shared_var, m->lid), value);
-   uint32_t is_low =
-      RESULT(SpvOpULessThan, m->type[BOOL], m->lid, random_constant(m, U32, SHARED_SUMS));
-   uint32_t yes = random_id(m), merge = random_id(m);
-   EMIT(SpvOpSelectionMerge, merge, 0);
-   EMIT(SpvOpBranchConditional, is_low, yes, merge);
-   random_open_block(m, yes);
-   EMIT(SpvOpStore, RESULT(SpvOpAccessChain, m->ptr_shared, w->sums_var, m->lid), m->lid);
-   EMIT(SpvOpBranch, merge);
-   random_open_block(m, merge);
-   EMIT(SpvOpControlBarrier, scope, scope, semantics);
-   RESULT(op, t, RESULT(SpvOpAccessChain, m->ptr_shared, w->sums_var, at), scope, relaxed, given);
-   EMIT(SpvOpControlBarrier, scope, scope, semantics);
-   uint32_t pointer =
-      RESULT(SpvOpAccessChain, m->ptr_shared, w->sums_var, small_index(m, SHARED_SUMS, 1));
-   EMIT(SpvOpStore, m->variable[U32][random_below(m, VARIABLES)], RESULT(SpvOpLoad, t, pointer));
-   pointer =
-      RESULT(SpvOpAccessChain, w->ptr_shared, w->shared_var, small_index(m, RANDOM_THREADS, 1));
-   uint32_t got = RESULT(SpvOpLoad, w->shared_type, pointer);
-   if (w->shared_count > 1)
-      got = RESULT(SpvOpCompositeExtract, m->type[w->shared_element], got,
-                   random_below(m, w->shared_count));
-   EMIT(SpvOpStore, m->variable[w->shared_element][random_below(m, VARIABLES)], got);
-}
-
-/* ---- module -------------------------------------------------------------- */
-
-static void make_shared(struct maker *m)
-{
-   struct wide *w = m->wide;
-   w->shared_element = random_int_type(m);
-   w->shared_count = 1 + random_below(m, 4);
-   w->shared_type = random_vector_type(m, w->shared_element, w->shared_count);
-   w->ptr_shared = GLOBAL(SpvOpTypePointer, SpvStorageClassWorkgroup, w->shared_type);
-   w->shared_array =
-      GLOBAL(SpvOpTypeArray, w->shared_type, random_constant(m, U32, RANDOM_THREADS));
-   uint32_t whole = GLOBAL(SpvOpTypePointer, SpvStorageClassWorkgroup, w->shared_array);
-   w->shared_var = random_variable(m, whole, SpvStorageClassWorkgroup);
-   uint32_t sums = GLOBAL(SpvOpTypeArray, m->type[U32], random_constant(m, U32, SHARED_SUMS));
-   whole = GLOBAL(SpvOpTypePointer, SpvStorageClassWorkgroup, sums);
-   w->sums_var = random_variable(m, whole, SpvStorageClassWorkgroup);
-}
-
-void random_wide_open(struct maker *m)
-{
-   static struct wide wides;
-   struct wide *w = m->wide = &wides;
-   uint32_t t = m->type[U32];
-   *w = (struct wide){0};
-   w->uniform_vecs = GLOBAL(SpvOpTypeArray, m->uvec4, random_constant(m, U32, UNIFORM_VECS));
-   w->uniform_words = GLOBAL(SpvOpTypeArray, t, random_constant(m, U32, UNIFORM_VECS));
-   w->uniform_struct = GLOBAL(SpvOpTypeStruct, w->uniform_vecs, w->uniform_words);
-   uint32_t whole = GLOBAL(SpvOpTypePointer, SpvStorageClassUniform, w->uniform_struct);
-   w->uniform_var = random_variable(m, whole, SpvStorageClassUniform);
-   w->ptr_uniform_vec = GLOBAL(SpvOpTypePointer, SpvStorageClassUniform, m->uvec4);
-   w->ptr_uniform_word = GLOBAL(SpvOpTypePointer, SpvStorageClassUniform, t);
-   w->push_words = GLOBAL(SpvOpTypeArray, t, random_constant(m, U32, PUSH_WORDS));
-   w->push_struct = GLOBAL(SpvOpTypeStruct, w->push_words);
-   whole = GLOBAL(SpvOpTypePointer, SpvStorageClassPushConstant, w->push_struct);
-   w->push_var = random_variable(m, whole, SpvStorageClassPushConstant);
-   w->ptr_push_word = GLOBAL(SpvOpTypePointer, SpvStorageClassPushConstant, t);
-   w->record_array = GLOBAL(SpvOpTypeArray, t, random_constant(m, U32, RECORD_WORDS));
-   w->record_type = GLOBAL(SpvOpTypeStruct, t, m->uvec3, w->record_array);
-   for (unsigned i = 0; i < 2; i++) {
-      w->spec[i] = random_id(m);
-      PUT(&m->globals, SpvOpSpecConstant, t, w->spec[i], (uint32_t)random_bits(m));
-   }
-   w->spec[2] = random_id(m);
-   PUT(&m->globals, SpvOpSpecConstantOp, t, w->spec[2], SpvOpISub, w->spec[0], w->spec[1]);
-   if (m->features & RANDOM_SHARED)
-      make_shared(m);
-}
-
-/* A function that calls another, returns from within a loop, and writes through a pointer. */
-void random_wide_helper(struct maker *m)
-{
-   uint32_t t = m->type[U32];
-   uint32_t type = GLOBAL(SpvOpTypeFunction, t, t, t, m->ptr_private);
-   uint32_t entry = random_id(m), header = random_id(m), test = random_id(m), body = random_id(m);
-   uint32_t next = random_id(m), merge = random_id(m), early = random_id(m), late = random_id(m);
-   uint32_t pointer = random_id(m), counter = random_id(m), stepped = random_id(m);
-   m->wide->call = random_id(m);
-   m->to = &m->helper;
-   m->in_helper = true;
-   m->budget = 60;
-   EMIT(SpvOpFunction, t, m->wide->call, 0, type);
-   for (unsigned i = 0; i < 2; i++) {
-      m->params[i] = random_id(m);
-      EMIT(SpvOpFunctionParameter, t, m->params[i]);
-   }
-   EMIT(SpvOpFunctionParameter, m->ptr_private, pointer);
-   random_open_block(m, entry);
-   uint32_t limit =
-      RESULT(SpvOpBitwiseAnd, t, random_expression(m, U32, 1), random_constant(m, U32, 3));
-   EMIT(SpvOpBranch, header);
-   random_open_block(m, header);
-   EMIT(SpvOpPhi, t, counter, random_constant(m, U32, 0), entry, stepped, next);
-   EMIT(SpvOpLoopMerge, merge, next, 0);
-   EMIT(SpvOpBranch, test);
-   random_open_block(m, test);
-   EMIT(SpvOpBranchConditional, RESULT(SpvOpULessThan, m->type[BOOL], counter, limit), body, merge);
-   random_open_block(m, body);
-   uint32_t got = RESULT(SpvOpFunctionCall, t, m->helper_function, counter, m->params[1]);
-   uint32_t old = RESULT(SpvOpLoad, t, pointer);
-   EMIT(SpvOpStore, pointer, RESULT(SpvOpIAdd, t, got, old));
-   uint32_t condition = RESULT(SpvOpSLessThan, m->type[BOOL], old, random_expression(m, U32, 1));
-   EMIT(SpvOpSelectionMerge, late, 0);
-   EMIT(SpvOpBranchConditional, condition, early, late);
-   random_open_block(m, early);
-   EMIT(SpvOpStore, pointer, random_expression(m, U32, 2));
-   EMIT(SpvOpReturnValue, RESULT(SpvOpBitwiseXor, t, got, counter));
-   random_open_block(m, late);
-   EMIT(SpvOpBranch, next);
-   random_open_block(m, next);
-   EMIT(SpvOpIAdd, t, stepped, counter, random_constant(m, U32, 1));
-   EMIT(SpvOpBranch, header);
-   random_open_block(m, merge);
-   uint32_t last = RESULT(SpvOpLoad, t, pointer);
-   EMIT(SpvOpReturnValue, RESULT(SpvOpIAdd, t, last, random_expression(m, U32, 2)));
-   random_put(m->to, SpvOpFunctionEnd, 0, NULL);
-   m->in_helper = false;
-}
-
-static uint32_t local(struct maker *m, uint32_t type)
-{
-   uint32_t id = random_id(m);
-   EMIT(SpvOpVariable, GLOBAL(SpvOpTypePointer, SpvStorageClassFunction, type), id,
-        SpvStorageClassFunction);
-   return id;
-}
-
-void random_wide_variables(struct maker *m)
-{
-   struct wide *w = m->wide;
-   for (uint32_t count = 2; count <= 4; count++)
-      for (unsigned i = 0; i < VECTORS; i++)
-         w->vector_var[count][i] = local(m, random_vector_type(m, U32, count));
-   for (unsigned i = 0; i < 2; i++)
-      w->record_vars[i] = local(m, w->record_type);
-   for (enum type type = U8; type <= U64; type++) {
-      if (!random_has(m, type))
-         continue;
-      uint32_t array =
-         GLOBAL(SpvOpTypeArray, m->type[type], random_constant(m, U32, ARRAY_ELEMENTS));
-      w->array_ptr[type] = type == U32
-                              ? m->ptr_private
-                              : GLOBAL(SpvOpTypePointer, SpvStorageClassFunction, m->type[type]);
-      w->array_var[type] = local(m, array);
-   }
-}
-
-void random_wide_initialize(struct maker *m)
-{
-   struct wide *w = m->wide;
-   uint32_t t = m->type[U32], words[4] = {m->gid, m->lid, random_constant(m, U32, 77), m->gid};
-   for (uint32_t count = 2; count <= 4; count++)
-      for (unsigned i = 0; i < VECTORS; i++)
-         EMIT(SpvOpStore, w->vector_var[count][i],
-              random_result(m, SpvOpCompositeConstruct, random_vector_type(m, U32, count), count,
-                            words));
-   uint32_t vec = random_result(m, SpvOpCompositeConstruct, m->uvec3, 3, words);
-   uint32_t array = random_result(m, SpvOpCompositeConstruct, w->record_array, RECORD_WORDS, words);
-   uint32_t record = RESULT(SpvOpCompositeConstruct, w->record_type, m->gid, vec, array);
-   for (unsigned i = 0; i < 2; i++)
-      EMIT(SpvOpStore, w->record_vars[i], record);
-   for (enum type type = U8; type <= U64; type++)
-      for (uint32_t i = 0; random_has(m, type) && i < ARRAY_ELEMENTS; i++) {
-         uint32_t pointer = RESULT(SpvOpAccessChain, w->array_ptr[type], w->array_var[type],
-                                   random_constant(m, U32, i));
-         EMIT(SpvOpStore, pointer, random_constant(m, type, random_bits(m)));
-      }
-   (void)t;
-}
-
-void random_wide_decorate(const struct maker *m, struct section *to)
-{
-   const struct wide *w = m->wide;
-   PUT(to, SpvOpDecorate, w->uniform_vecs, SpvDecorationArrayStride, 16);
-   PUT(to, SpvOpDecorate, w->uniform_words, SpvDecorationArrayStride, 16);
-   PUT(to, SpvOpDecorate, w->uniform_struct, SpvDecorationBlock);
-   PUT(to, SpvOpMemberDecorate, w->uniform_struct, 0, SpvDecorationOffset, 0);
-   PUT(to, SpvOpMemberDecorate, w->uniform_struct, 1, SpvDecorationOffset, UNIFORM_VECS * 16);
-   PUT(to, SpvOpDecorate, w->uniform_var, SpvDecorationDescriptorSet, 0);
-   PUT(to, SpvOpDecorate, w->uniform_var, SpvDecorationBinding, 2);
-   PUT(to, SpvOpDecorate, w->push_words, SpvDecorationArrayStride, 4);
-   PUT(to, SpvOpDecorate, w->push_struct, SpvDecorationBlock);
-   PUT(to, SpvOpMemberDecorate, w->push_struct, 0, SpvDecorationOffset, 0);
-   for (uint32_t i = 0; i < 2; i++)
-      PUT(to, SpvOpDecorate, w->spec[i], SpvDecorationSpecId, i);
 }
