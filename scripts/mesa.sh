@@ -94,7 +94,8 @@ build_runner() {
 build_images() {
    inside sh -eu -c 'cd /agxhal/source && gcc -std=gnu11 -O2 -ffp-contract=off -Wall -D_GNU_SOURCE \
       -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkimages \
-      tests/mesa/vkimages.c tests/mesa/image_data.c tests/mesa/image_cases.c tests/mesa/image_run.c \
+      tests/mesa/vkimages.c tests/mesa/image_data.c tests/mesa/image_cases.c tests/mesa/image_stores.c \
+      tests/mesa/image_run.c \
       tests/mesa/vk_device.c src/base/status.c -lvulkan -lm && mkdir -p /agxhal/work/shaders'
 }
 
