@@ -42,10 +42,13 @@ static void check(const struct event_work *it, uint32_t which, uint32_t more)
 static void create(void **state)
 {
    struct fixture *f = conformance_device(state);
-   struct agx_event *event = NULL;
+   struct agx_event *event = NULL, *other = NULL;
    assert_ok(agx_event_create(f->device, &event));
+   assert_ok(agx_event_create(f->device, &other));
    assert_non_null(event);
+   assert_ptr_not_equal(event, other);
    agx_release(event);
+   agx_release(other);
 }
 
 static void signal_and_reset(void **state)

@@ -79,6 +79,7 @@ static void wait_already_signaled(void **state)
    assert_ok(agx_semaphore_signal(semaphore, 2));
    assert_ok(fixture_wait(semaphore, 1));
    assert_ok(fixture_wait(semaphore, 2));
+   assert_int_equal(value_of(semaphore), 2);
    agx_release(semaphore);
 }
 
@@ -128,6 +129,8 @@ static void wait_all_and_all_signaled(void **state)
    struct two two = make_two(state, 1, 5);
    assert_ok(wait_all(two.points, 2, 0));
    assert_ok(wait_all(two.points, 2, AGX_DEADLINE_NEVER));
+   assert_int_equal(value_of(two.a), 1);
+   assert_int_equal(value_of(two.b), 5);
    drop_two(&two);
 }
 
@@ -136,6 +139,8 @@ static void wait_any_already_signaled(void **state)
    struct two two = make_two(state, 0, 1);
    assert_ok(wait_any(two.points, 2, 0));
    assert_ok(wait_any(two.points, 2, AGX_DEADLINE_NEVER));
+   assert_int_equal(value_of(two.a), 0);
+   assert_int_equal(value_of(two.b), 1);
    drop_two(&two);
 }
 

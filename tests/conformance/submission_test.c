@@ -59,6 +59,7 @@ static void submit_with_no_command_buffers(void **state)
    assert_ok(submit(f, 0, NULL, NULL, 0, &point, 1));
    assert_ok(fixture_wait(s, 1));
    assert_ok(submit(f, 0, NULL, NULL, 0, NULL, 0));
+   assert_false(is_reached(s, 2));
    agx_release(s);
 }
 

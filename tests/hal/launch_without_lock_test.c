@@ -199,6 +199,9 @@ static void who_need_not_wait_goes_first(void **state)
    assert_ok(allocate(&w, w.pool, 2 * SLAB_B, NULL, (struct agx_point){w.done, 1}, &w.buffers[0]));
    assert_ok(allocate(&w, w.pool, SLAB_B, NULL, (struct agx_point){w.gate, 1}, &w.buffers[1]));
    assert_ok(fixture_wait(w.gate, 1));
+   uint64_t reached = 1;
+   assert_ok(agx_semaphore_query(w.done, &reached));
+   assert_int_equal(reached, 0);
    agx_release(holder);
    agx_release(w.buffers[1]);
    w.buffers[1] = NULL;
