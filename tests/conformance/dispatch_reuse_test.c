@@ -11,9 +11,9 @@ static void large_workgroup_count(void **state)
    enum {
       GROUPS = 1500
    };
-   struct setup s;
+   struct dispatches s;
    uint32_t *words;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_buffer *out = fixture_buffer(s.f, GROUPS * 64 * 4, &words);
    struct agx_command_buffer *commands = begin(&s);
    const struct agx_binding binding = {.ref = {out, 0, AGX_WHOLE_LENGTH}};
@@ -25,14 +25,14 @@ static void large_workgroup_count(void **state)
       assert_int_equal(words[i], i + 1);
    agx_release(commands);
    agx_release(out);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void deferred_execute_retains_dispatch_binding_table(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *x, *y;
-   open_setup(state, &s, true);
+   open_dispatches(state, &s, true);
    struct agx_semaphore *go = fixture_semaphore(s.f);
    struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 128, &y);
    struct agx_command_buffer *commands = begin(&s);
@@ -50,14 +50,14 @@ static void deferred_execute_retains_dispatch_binding_table(void **state)
       assert_int_equal(y[i], i + 4);
    agx_release(out);
    agx_release(go);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void alloca_execute_dealloca_cycle(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *y;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_buffer *out = fixture_buffer(s.f, 128, &y);
    for (uint32_t round = 0; round < 12; round++) {
       struct transient t = submit_transient(&s, out, round * 10);
@@ -67,7 +67,7 @@ static void alloca_execute_dealloca_cycle(void **state)
       drop_transient(&t);
    }
    agx_release(out);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void pipelined_alloca_execute_dealloca(void **state)
@@ -75,11 +75,11 @@ static void pipelined_alloca_execute_dealloca(void **state)
    enum {
       DEEP = 8
    };
-   struct setup s;
+   struct dispatches s;
    struct transient transients[DEEP];
    struct agx_buffer *out[DEEP];
    uint32_t *y[DEEP];
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    for (uint32_t i = 0; i < DEEP; i++) {
       out[i] = fixture_buffer(s.f, 128, &y[i]);
       transients[i] = submit_transient(&s, out[i], 100 * i);
@@ -91,14 +91,14 @@ static void pipelined_alloca_execute_dealloca(void **state)
       drop_transient(&transients[i]);
       agx_release(out[i]);
    }
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void multi_dispatch(void **state, uint32_t submissions)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *x, *y;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 4096, &y);
    struct agx_command_buffer *commands = begin(&s);
    for (uint32_t i = 0; i < 32; i++)
@@ -113,7 +113,7 @@ static void multi_dispatch(void **state, uint32_t submissions)
    agx_release(commands);
    agx_release(out);
    agx_release(in);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void multiple_dispatches_in_single_command_buffer(void **state)
@@ -128,7 +128,7 @@ static void multi_dispatch_multi_resubmit(void **state)
 
 /* ---- QueueDispatchTest ---------------------------------------------------- */
 
-static agx_status queue_dispatch(struct setup *s, const struct agx_dispatch *dispatch,
+static agx_status queue_dispatch(struct dispatches *s, const struct agx_dispatch *dispatch,
                                  struct agx_point wait, uint64_t value)
 {
    const struct agx_point signal = {s->done, value};
@@ -145,9 +145,9 @@ static agx_status queue_dispatch(struct setup *s, const struct agx_dispatch *dis
 /* 0 workgroups, parked or not, touch nothing and signal all the same. */
 static void noop_dispatch_signals_and_does_not_touch_buffers(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *words;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_semaphore *go = fixture_semaphore(s.f);
    struct agx_buffer *out = fixture_buffer(s.f, 256, &words);
    const struct agx_binding binding = {.ref = {out, 0, 256}};
@@ -157,14 +157,14 @@ static void noop_dispatch_signals_and_does_not_touch_buffers(void **state)
    assert_int_equal(words[0], 0);
    agx_release(out);
    agx_release(go);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void deferred_noop_dispatch(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *words;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_semaphore *go = fixture_semaphore(s.f);
    struct agx_buffer *out = fixture_buffer(s.f, 256, &words);
    const struct agx_binding binding = {.ref = {out, 0, 256}};
@@ -177,14 +177,14 @@ static void deferred_noop_dispatch(void **state)
    assert_int_equal(words[0], 0);
    agx_release(out);
    agx_release(go);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void deferred_wait_before_signal_dispatch(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *x, *y, push = 9;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_semaphore *go = fixture_semaphore(s.f);
    struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 128, &y);
    struct agx_binding bindings[] = {{.binding = 0, .ref = {in, 0, 128}},
@@ -200,15 +200,15 @@ static void deferred_wait_before_signal_dispatch(void **state)
    assert_int_equal(y[31], 9);
    agx_release(out);
    agx_release(go);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 /* A caller that keeps objects alive itself may have command buffers that don't retain them. */
 static void dispatch_with_borrowed_resource_lifetimes(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *x, *y;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    const struct agx_command_buffer_desc desc = {.size = sizeof(desc),
                                                 .flags = AGX_COMMAND_BUFFER_UNRETAINED};
    struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 128, &y);
@@ -222,7 +222,7 @@ static void dispatch_with_borrowed_resource_lifetimes(void **state)
    agx_release(commands);
    agx_release(out);
    agx_release(in);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 AGX_TEST_FILE(void)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-struct setup {
+struct dispatches {
    struct fixture *f;
    struct agx_executable *count, *add, *grid;
    struct agx_semaphore *done;
@@ -18,16 +18,16 @@ struct setup {
    uint32_t slots;
 };
 
-static inline void open_setup(void **state, struct setup *s, bool has_table)
+static inline void open_dispatches(void **state, struct dispatches *s, bool has_table)
 {
-   *s = (struct setup){.f = conformance_device(state), .has_table = has_table};
+   *s = (struct dispatches){.f = conformance_device(state), .has_table = has_table};
    s->count = fixture_kernel(s->f, &agx_test_count);
    s->add = fixture_kernel(s->f, &agx_test_add);
    s->grid = fixture_kernel(s->f, &conformance_grid);
    s->done = fixture_semaphore(s->f);
 }
 
-static inline void close_setup(struct setup *s)
+static inline void close_dispatches(struct dispatches *s)
 {
    agx_release(s->done);
    agx_release(s->grid);
@@ -35,7 +35,7 @@ static inline void close_setup(struct setup *s)
    agx_release(s->count);
 }
 
-static inline struct agx_command_buffer *begin(struct setup *s)
+static inline struct agx_command_buffer *begin(struct dispatches *s)
 {
    const struct agx_command_buffer_desc desc = {.size = sizeof(desc),
                                                 .table_slots = s->has_table ? 4 : 0};
@@ -48,7 +48,7 @@ static inline struct agx_command_buffer *begin(struct setup *s)
 }
 
 /* The range, or a new slot that stands for it. */
-static inline struct agx_buffer_ref bind(struct setup *s, struct agx_buffer *buffer,
+static inline struct agx_buffer_ref bind(struct dispatches *s, struct agx_buffer *buffer,
                                          uint64_t offset, uint64_t length)
 {
    const struct agx_buffer_ref ref = {buffer, offset, length};
@@ -58,7 +58,7 @@ static inline struct agx_buffer_ref bind(struct setup *s, struct agx_buffer *buf
    return (struct agx_buffer_ref){.length_B = AGX_WHOLE_LENGTH, .table_slot = ++s->slots};
 }
 
-static inline agx_status try_submit(struct setup *s, struct agx_command_buffer *commands,
+static inline agx_status try_submit(struct dispatches *s, struct agx_command_buffer *commands,
                                     struct agx_point wait, uint64_t value)
 {
    const struct agx_point signal = {s->done, value};
@@ -73,7 +73,7 @@ static inline agx_status try_submit(struct setup *s, struct agx_command_buffer *
    return agx_submit(s->f->device, &op, 1, NULL);
 }
 
-static inline void run(struct setup *s, struct agx_command_buffer *commands)
+static inline void run(struct dispatches *s, struct agx_command_buffer *commands)
 {
    assert_ok(try_submit(s, commands, NO_POINT, ++s->value));
    assert_ok(fixture_wait(s->done, s->value));
@@ -93,7 +93,7 @@ static inline struct agx_dispatch make(struct agx_executable *executable, uint32
 }
 
 /* y = x + push, 32 words. */
-static inline void add(struct setup *s, struct agx_command_buffer *commands,
+static inline void add(struct dispatches *s, struct agx_command_buffer *commands,
                        struct agx_buffer_ref x, struct agx_buffer_ref y, uint32_t push)
 {
    const struct agx_binding bindings[] = {{.binding = 0, .ref = x}, {.binding = 1, .ref = y}};
@@ -112,7 +112,7 @@ struct transient {
    struct agx_command_buffer *commands;
 };
 
-static inline struct transient submit_transient(struct setup *s, struct agx_buffer *out,
+static inline struct transient submit_transient(struct dispatches *s, struct agx_buffer *out,
                                                 uint32_t push)
 {
    struct transient t = {0};

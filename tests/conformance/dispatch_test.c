@@ -11,9 +11,9 @@
 static void scale_and_offset(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *in = fixture_buffer(s.f, 256, &x), *out = fixture_buffer(s.f, 256, &y);
       struct agx_command_buffer *commands = begin(&s);
       for (uint32_t i = 0; i < 64; i++)
@@ -28,7 +28,7 @@ static void scale_and_offset(void **state)
       agx_release(commands);
       agx_release(out);
       agx_release(in);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
@@ -36,9 +36,9 @@ static void scale_and_offset(void **state)
 static void dispatch_with_dispatch_constants(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 512, &y);
       struct agx_command_buffer *commands = begin(&s);
       const struct agx_buffer_ref from = bind(&s, in, 0, 128);
@@ -51,16 +51,16 @@ static void dispatch_with_dispatch_constants(void **state)
       agx_release(commands);
       agx_release(out);
       agx_release(in);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
 static void write_workgroup_ids(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *words;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *out = fixture_buffer(s.f, 64 * 64 * 4, &words);
       struct agx_command_buffer *commands = begin(&s);
       const struct agx_binding binding = {.ref = bind(&s, out, 0, 64 * 64 * 4)};
@@ -72,7 +72,7 @@ static void write_workgroup_ids(void **state)
          assert_int_equal(words[i], i < 50 * 64 ? i + 1 : 0);
       agx_release(commands);
       agx_release(out);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
@@ -80,9 +80,9 @@ static void dispatch_abs(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
       const float values[] = {-2.5f, 7, -0.0f, -1e30f};
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_executable *abs = conformance_kernel(s.f, "kernels/abs.spv", NULL);
       struct agx_buffer *in = fixture_buffer(s.f, 16, &x), *out = fixture_buffer(s.f, 16, &y);
       struct agx_command_buffer *commands = begin(&s);
@@ -99,7 +99,7 @@ static void dispatch_abs(void **state)
       agx_release(out);
       agx_release(in);
       agx_release(abs);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
@@ -108,9 +108,9 @@ static void dispatch_abs(void **state)
 static void update_then_dispatch(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y, values[32];
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 128, &y);
       struct agx_command_buffer *commands = begin(&s);
       for (uint32_t i = 0; i < 32; i++)
@@ -129,16 +129,16 @@ static void update_then_dispatch(void **state)
       agx_release(commands);
       agx_release(out);
       agx_release(in);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
 static void chained_dispatches(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *a = fixture_buffer(s.f, 128, &x), *b = fixture_buffer(s.f, 128, &y);
       struct agx_command_buffer *commands = begin(&s);
       const struct agx_buffer_ref refs[] = {bind(&s, a, 0, 128), bind(&s, b, 0, 128)};
@@ -153,17 +153,17 @@ static void chained_dispatches(void **state)
       agx_release(commands);
       agx_release(b);
       agx_release(a);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
 static void fill_dispatch_dispatch_pipeline(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
+      struct dispatches s;
       uint32_t *x, *y, *z;
       const uint32_t pattern = 100;
-      open_setup(state, &s, has_table);
+      open_dispatches(state, &s, has_table);
       struct agx_buffer *a = fixture_buffer(s.f, 128, &x), *b = fixture_buffer(s.f, 128, &y),
                         *c = fixture_buffer(s.f, 128, &z);
       struct agx_command_buffer *commands = begin(&s);
@@ -182,15 +182,15 @@ static void fill_dispatch_dispatch_pipeline(void **state)
       agx_release(c);
       agx_release(b);
       agx_release(a);
-      close_setup(&s);
+      close_dispatches(&s);
    }
 }
 
 static void transient_input_pipeline(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *y;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_buffer *out = fixture_buffer(s.f, 128, &y);
    struct transient t = submit_transient(&s, out, 500);
    drop_transient(&t);
@@ -198,14 +198,14 @@ static void transient_input_pipeline(void **state)
    for (uint32_t i = 0; i < 32; i++)
       assert_int_equal(y[i], 501);
    agx_release(out);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 static void reusable_pipeline_with_different_inputs(void **state)
 {
-   struct setup s;
+   struct dispatches s;
    uint32_t *x, *y;
-   open_setup(state, &s, false);
+   open_dispatches(state, &s, false);
    struct agx_buffer *in = fixture_buffer(s.f, 128, &x), *out = fixture_buffer(s.f, 128, &y);
    struct agx_command_buffer *commands = begin(&s);
    add(&s, commands, bind(&s, in, 0, 128), bind(&s, out, 0, 128), 3);
@@ -220,7 +220,7 @@ static void reusable_pipeline_with_different_inputs(void **state)
    agx_release(commands);
    agx_release(out);
    agx_release(in);
-   close_setup(&s);
+   close_dispatches(&s);
 }
 
 AGX_TEST_FILE(void)

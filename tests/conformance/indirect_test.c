@@ -10,7 +10,7 @@
 
 #define OUT_B 65536u
 
-struct setup {
+struct indirect_case {
    struct fixture *f;
    struct agx_executable *indirect, *counts;
    struct agx_buffer *out, *parameters;
@@ -33,7 +33,7 @@ static struct agx_executable *load(struct fixture *f, const char *name)
    return executable;
 }
 
-static void open_setup(void **state, struct setup *s, bool has_table)
+static void open_indirect_case(void **state, struct indirect_case *s, bool has_table)
 {
    s->f = conformance_device(state);
    s->indirect = load(s->f, "kernels/indirect.spv");
@@ -46,7 +46,7 @@ static void open_setup(void **state, struct setup *s, bool has_table)
    memset(s->words, 0xee, OUT_B);
 }
 
-static void close_setup(struct setup *s)
+static void close_indirect_case(struct indirect_case *s)
 {
    agx_release(s->done);
    agx_release(s->parameters);
@@ -55,7 +55,7 @@ static void close_setup(struct setup *s)
    agx_release(s->indirect);
 }
 
-static struct agx_command_buffer *begin(struct setup *s)
+static struct agx_command_buffer *begin(struct indirect_case *s)
 {
    const struct agx_command_buffer_desc desc = {.size = sizeof(desc),
                                                 .table_slots = s->has_table ? 2 : 0};
@@ -65,7 +65,7 @@ static struct agx_command_buffer *begin(struct setup *s)
    return commands;
 }
 
-static struct agx_buffer_ref ref_of(const struct setup *s, uint32_t slot, uint64_t offset,
+static struct agx_buffer_ref ref_of(const struct indirect_case *s, uint32_t slot, uint64_t offset,
                                     uint64_t length)
 {
    return (struct agx_buffer_ref){.buffer = s->has_table ? NULL
@@ -76,7 +76,7 @@ static struct agx_buffer_ref ref_of(const struct setup *s, uint32_t slot, uint64
                                   .table_slot = s->has_table ? slot + 1 : 0};
 }
 
-static void run(struct setup *s, struct agx_command_buffer *commands)
+static void run(struct indirect_case *s, struct agx_command_buffer *commands)
 {
    const struct agx_buffer_ref table[] = {{s->out, 0, AGX_WHOLE_LENGTH},
                                           {s->parameters, 0, AGX_WHOLE_LENGTH}};
@@ -92,7 +92,7 @@ static void run(struct setup *s, struct agx_command_buffer *commands)
 }
 
 /* Of the kernel `indirect`; at_B: of counts in the parameters, UINT64_MAX: directly. */
-static void dispatch(struct setup *s, struct agx_command_buffer *commands,
+static void dispatch(struct indirect_case *s, struct agx_command_buffer *commands,
                      const uint32_t workgroups[3], const uint32_t push[2], uint64_t counts_at,
                      uint64_t arguments_at)
 {
@@ -113,7 +113,7 @@ static void dispatch(struct setup *s, struct agx_command_buffer *commands,
    assert_ok(agx_cmd_dispatch(commands, &it));
 }
 
-static void expect(struct setup *s, const uint32_t n[3], const uint32_t push[2])
+static void expect(struct indirect_case *s, const uint32_t n[3], const uint32_t push[2])
 {
    uint32_t count = n[0] * 4 * n[1] * 2 * n[2];
    assert_true(count < OUT_B / 4);
@@ -124,7 +124,7 @@ static void expect(struct setup *s, const uint32_t n[3], const uint32_t push[2])
    memset(s->words, 0xee, OUT_B);
 }
 
-static void every_grid(struct setup *s)
+static void every_grid(struct indirect_case *s)
 {
    static const uint32_t push[2] = {7, 3};
    struct agx_command_buffer *commands = begin(s);
@@ -142,10 +142,10 @@ static void every_grid(struct setup *s)
 static void static_parameters_from_host(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
-      open_setup(state, &s, has_table);
+      struct indirect_case s;
+      open_indirect_case(state, &s, has_table);
       every_grid(&s);
-      close_setup(&s);
+      close_indirect_case(&s);
    }
 }
 
@@ -153,8 +153,8 @@ static void arguments_from_host(void **state)
 {
    static const uint32_t n[3] = {3, 2, 1};
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
-      open_setup(state, &s, has_table);
+      struct indirect_case s;
+      open_indirect_case(state, &s, has_table);
       struct agx_command_buffer *commands = begin(&s);
       dispatch(&s, commands, n, NULL, UINT64_MAX, 20);
       assert_ok(agx_command_buffer_end(commands));
@@ -165,7 +165,7 @@ static void arguments_from_host(void **state)
          expect(&s, n, push);
       }
       agx_release(commands);
-      close_setup(&s);
+      close_indirect_case(&s);
    }
 }
 
@@ -173,8 +173,8 @@ static void arguments_from_host(void **state)
 static void dynamic_parameters_from_dispatch(void **state)
 {
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
-      open_setup(state, &s, has_table);
+      struct indirect_case s;
+      open_indirect_case(state, &s, has_table);
       for (uint32_t i = 1; i < 6; i++) {
          const uint32_t made[5] = {i, 2, 3, 100 * i, 5};
          const struct agx_binding binding = {.ref = ref_of(&s, 1, 32, AGX_WHOLE_LENGTH)};
@@ -195,7 +195,7 @@ static void dynamic_parameters_from_dispatch(void **state)
          expect(&s, made, made + 3);
          agx_release(commands);
       }
-      close_setup(&s);
+      close_indirect_case(&s);
    }
 }
 
@@ -203,8 +203,8 @@ static void dynamic_parameters_from_update_and_fill(void **state)
 {
    static const uint32_t n[3] = {4, 1, 2}, twos[3] = {2, 2, 2}, push[2] = {1, 2}, two = 2;
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
-      open_setup(state, &s, has_table);
+      struct indirect_case s;
+      open_indirect_case(state, &s, has_table);
       struct agx_command_buffer *commands = begin(&s);
       assert_ok(agx_cmd_update(commands, n, ref_of(&s, 1, 64, 12)));
       assert_ok(agx_cmd_barrier(commands, NULL));
@@ -220,15 +220,15 @@ static void dynamic_parameters_from_update_and_fill(void **state)
       run(&s, commands);
       expect(&s, twos, push);
       agx_release(commands);
-      close_setup(&s);
+      close_indirect_case(&s);
    }
 }
 
 static void queue_dispatches_take_parameters(void **state)
 {
    static const uint32_t n[3] = {2, 3, 1}, push[2] = {9, 1};
-   struct setup s;
-   open_setup(state, &s, false);
+   struct indirect_case s;
+   open_indirect_case(state, &s, false);
    memcpy(s.given + 1, n, sizeof(n));
    memcpy(s.given + 8, push, sizeof(push));
    const struct agx_binding binding = {.ref = ref_of(&s, 0, 0, AGX_WHOLE_LENGTH)};
@@ -248,7 +248,7 @@ static void queue_dispatches_take_parameters(void **state)
    assert_ok(agx_submit(s.f->device, &op, 1, NULL));
    assert_ok(fixture_wait(s.done, s.value));
    expect(&s, n, push);
-   close_setup(&s);
+   close_indirect_case(&s);
 }
 
 /* The counts come from an operation of the queue before. */
@@ -256,8 +256,8 @@ static void static_parameters_from_queue_update(void **state)
 {
    static const uint32_t n[3] = {3, 1, 2}, push[2] = {11, 4};
    for (int has_table = 0; has_table < 2; has_table++) {
-      struct setup s;
-      open_setup(state, &s, has_table);
+      struct indirect_case s;
+      open_indirect_case(state, &s, has_table);
       const struct agx_buffer_ref table[] = {{s.out, 0, AGX_WHOLE_LENGTH},
                                              {s.parameters, 0, AGX_WHOLE_LENGTH}};
       const struct agx_point points[] = {{s.done, 1}, {s.done, 2}};
@@ -282,16 +282,16 @@ static void static_parameters_from_queue_update(void **state)
       assert_ok(fixture_wait(s.done, 2));
       expect(&s, n, push);
       agx_release(commands);
-      close_setup(&s);
+      close_indirect_case(&s);
    }
 }
 
 /* A parameter buffer bound as a whole, and one that is part of a pool's memory. */
-static void parameter_buffer(void **state, struct agx_buffer *(*make)(struct setup *s))
+static void parameter_buffer(void **state, struct agx_buffer *(*make)(struct indirect_case *s))
 {
    static const uint32_t n[3] = {2, 2, 3}, push[2] = {5, 5};
-   struct setup s;
-   open_setup(state, &s, false);
+   struct indirect_case s;
+   open_indirect_case(state, &s, false);
    struct agx_buffer *own = make(&s);
    struct agx_command_buffer *commands = begin(&s);
    const struct agx_binding binding = {.ref = {s.out, 0, AGX_WHOLE_LENGTH}};
@@ -310,16 +310,16 @@ static void parameter_buffer(void **state, struct agx_buffer *(*make)(struct set
    expect(&s, n, push);
    agx_release(commands);
    agx_release(own);
-   close_setup(&s);
+   close_indirect_case(&s);
 }
 
-static struct agx_buffer *make_plain(struct setup *s)
+static struct agx_buffer *make_plain(struct indirect_case *s)
 {
    uint32_t *words;
    return fixture_buffer(s->f, 16, &words);
 }
 
-static struct agx_buffer *make_part(struct setup *s)
+static struct agx_buffer *make_part(struct indirect_case *s)
 {
    struct agx_buffer *parts[2] = {NULL};
    for (int i = 0; i < 2; i++) {
@@ -380,8 +380,8 @@ static void dynamic_parameters_while_profiling(void **state)
 
 static void mistakes_are_named(void **state)
 {
-   struct setup s;
-   open_setup(state, &s, false);
+   struct indirect_case s;
+   open_indirect_case(state, &s, false);
    const struct agx_buffer_desc plain_desc = {
       .size = sizeof(plain_desc), .size_B = 64, .usage = AGX_USAGE_STORAGE_READ};
    struct agx_buffer *plain = NULL;
@@ -417,7 +417,7 @@ static void mistakes_are_named(void **state)
       agx_release(commands);
    }
    agx_release(plain);
-   close_setup(&s);
+   close_indirect_case(&s);
 }
 
 AGX_TEST_FILE(void)

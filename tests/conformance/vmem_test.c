@@ -41,7 +41,7 @@ enum {
    PAGES = 32 /* of each reservation; the kernels' workgroup */
 };
 
-struct bench {
+struct sparse_range {
    struct fixture *f;
    struct agx_executable *read, *write;
    struct agx_buffer *range, *result;
@@ -57,10 +57,10 @@ static struct agx_buffer *reserve(struct fixture *f, uint64_t size_B)
    return range;
 }
 
-static void begin(struct bench *b, struct fixture *f)
+static void begin(struct sparse_range *b, struct fixture *f)
 {
    uint64_t best_B;
-   *b = (struct bench){.f = f};
+   *b = (struct sparse_range){.f = f};
    agx_vmem_granularity(f->device, &b->page_B, &best_B);
    assert_true(best_B >= b->page_B && best_B % b->page_B == 0);
    b->read = fixture_kernel(f, &read_pages);
@@ -69,7 +69,7 @@ static void begin(struct bench *b, struct fixture *f)
    b->result = fixture_buffer(f, PAGES * 4, &b->words);
 }
 
-static void end(struct bench *b)
+static void end(struct sparse_range *b)
 {
    agx_release(b->result);
    agx_release(b->range);
@@ -77,7 +77,7 @@ static void end(struct bench *b)
    agx_release(b->read);
 }
 
-static struct agx_pages *make_pages(struct bench *b, uint32_t count, uint32_t **out_words)
+static struct agx_pages *make_pages(struct sparse_range *b, uint32_t count, uint32_t **out_words)
 {
    struct agx_buffer_desc desc = {.size = sizeof(desc),
                                   .size_B = count * b->page_B,
@@ -92,7 +92,7 @@ static struct agx_pages *make_pages(struct bench *b, uint32_t count, uint32_t **
    return pages;
 }
 
-static agx_status bind(struct bench *b, uint32_t at, struct agx_pages *pages, uint32_t from,
+static agx_status bind(struct sparse_range *b, uint32_t at, struct agx_pages *pages, uint32_t from,
                        uint32_t count, uint32_t protection)
 {
    return agx_vmem_bind(b->range, at * b->page_B, pages, from * b->page_B, count * b->page_B,
@@ -100,7 +100,7 @@ static agx_status bind(struct bench *b, uint32_t at, struct agx_pages *pages, ui
 }
 
 /* The first word of each page of the range into b->words. */
-static void look(struct bench *b)
+static void look(struct sparse_range *b)
 {
    uint32_t push = (uint32_t)(b->page_B / 4);
    struct agx_command_buffer *commands = fixture_begin(b->f);
@@ -111,7 +111,7 @@ static void look(struct bench *b)
    agx_release(commands);
 }
 
-static void store(struct bench *b, uint32_t first)
+static void store(struct sparse_range *b, uint32_t first)
 {
    const uint32_t push[] = {(uint32_t)(b->page_B / 4), first};
    struct agx_command_buffer *commands = fixture_begin(b->f);
@@ -131,7 +131,7 @@ static struct agx_buffer_info info_of(struct agx_buffer *buffer)
 
 static void a_reservation_is_addresses(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    begin(&b, conformance_device(state));
    struct agx_buffer_info info = info_of(b.range);
    void *memory;
@@ -150,7 +150,7 @@ static void a_reservation_is_addresses(void **state)
 
 static void bound_pages_are_memory(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    uint32_t *words;
    begin(&b, conformance_device(state));
    struct agx_pages *pages = make_pages(&b, PAGES, &words);
@@ -175,7 +175,7 @@ static void bound_pages_are_memory(void **state)
 /* The same page in two places, and of two ranges. */
 static void pages_may_have_many_addresses(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    uint32_t *words;
    begin(&b, conformance_device(state));
    struct agx_buffer *other = reserve(b.f, b.page_B);
@@ -199,7 +199,7 @@ static void pages_may_have_many_addresses(void **state)
 /* Contents stay with the pages, wherever they are bound. */
 static void pages_can_move(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    begin(&b, conformance_device(state));
    struct agx_pages *pages = make_pages(&b, 4, NULL);
    assert_ok(bind(&b, 0, pages, 0, 4, READ_WRITE));
@@ -218,7 +218,7 @@ static void pages_can_move(void **state)
 /* The range keeps what is bound in it, and only that. */
 static void bound_pages_stay(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    uint32_t *words;
    begin(&b, conformance_device(state));
    struct agx_pages *pages = make_pages(&b, 3, &words);
@@ -235,7 +235,7 @@ static void bound_pages_stay(void **state)
 
 static void protection_can_change(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    uint32_t *words;
    begin(&b, conformance_device(state));
    struct agx_pages *pages = make_pages(&b, 8, &words);
@@ -262,7 +262,7 @@ static void protection_can_change(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    struct fixture another;
    begin(&b, conformance_device(state));
    conformance_open_another(&another);
@@ -327,7 +327,7 @@ static void descriptions_are_checked(void **state)
 
 static void advice_is_taken(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    begin(&b, conformance_device(state));
    assert_ok(agx_vmem_advise(b.range, 0, PAGES * b.page_B, AGX_ADVICE_WILL_NEED));
    assert_ok(agx_vmem_advise(b.range, b.page_B, b.page_B, AGX_ADVICE_DONT_NEED));
@@ -340,7 +340,7 @@ static void advice_is_taken(void **state)
 /* Much more addresses than memory. */
 static void addresses_cost_nothing(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    uint64_t size_B = UINT64_C(10) << 30;
    begin(&b, conformance_device(state));
    struct agx_buffer *large = reserve(b.f, size_B);
@@ -367,7 +367,7 @@ struct model {
    uint32_t value[OBJECTS][EACH];
 };
 
-static void check_reads(struct bench *b, const struct model *m)
+static void check_reads(struct sparse_range *b, const struct model *m)
 {
    look(b);
    for (uint32_t i = 0; i < PAGES; i++) {
@@ -377,7 +377,7 @@ static void check_reads(struct bench *b, const struct model *m)
 }
 
 /* Pages with several addresses have the value of one of them. */
-static void check_writes(struct bench *b, struct model *m, uint32_t first,
+static void check_writes(struct sparse_range *b, struct model *m, uint32_t first,
                          uint32_t *const words[OBJECTS])
 {
    store(b, first);
@@ -396,7 +396,7 @@ static void check_writes(struct bench *b, struct model *m, uint32_t first,
       }
 }
 
-static void change(struct bench *b, struct model *m, struct agx_pages *const pages[OBJECTS],
+static void change(struct sparse_range *b, struct model *m, struct agx_pages *const pages[OBJECTS],
                    struct agx_test_rng *rng)
 {
    uint32_t at = (uint32_t)agx_test_random_below(rng, PAGES);
@@ -428,7 +428,7 @@ static void change(struct bench *b, struct model *m, struct agx_pages *const pag
 
 static void any_sequence_is_as_the_model_says(void **state)
 {
-   struct bench b;
+   struct sparse_range b;
    struct model m = {0};
    struct agx_pages *pages[OBJECTS];
    uint32_t *words[OBJECTS];

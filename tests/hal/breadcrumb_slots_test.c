@@ -29,7 +29,7 @@ static const struct agx_test_kernel adder = {
 #define NR_ASK      0xc1 /* SYNCOBJ_HANDLE_TO_FD */
 #define MAX_FLIGHTS 16
 
-struct scene {
+struct flights {
    struct failing_kmd kmd;
    struct fixture f;
    struct agx_executable *kernel;
@@ -39,17 +39,14 @@ struct scene {
    struct agx_semaphore *done[MAX_FLIGHTS];
 };
 
-static void open_scene(struct scene *it, const char *inject)
+static void open_flights(struct flights *it, const char *inject)
 {
    const struct agx_device_desc desc = {.size = sizeof(desc), .queue_count = 2};
    if (inject)
       setenv("AGX_VIRTUAL_INJECT", inject, 1);
    failing_kmd_open(&it->kmd);
    unsetenv("AGX_VIRTUAL_INJECT");
-   assert_ok(agx_instance_create(NULL, &it->f.instance));
-   assert_ok(agx_device_open_over(it->f.instance, &desc, &it->kmd.base, &it->f.device));
-   it->f.info.size = sizeof(it->f.info);
-   agx_device_get_info(it->f.device, &it->f.info);
+   fixture_open_over(&it->f, &desc, &it->kmd.base);
    it->kernel = fixture_kernel(&it->f, &adder);
    it->buffer = fixture_buffer(&it->f, 256, &it->words);
    it->commands = fixture_begin(&it->f);
@@ -59,7 +56,7 @@ static void open_scene(struct scene *it, const char *inject)
       it->done[i] = fixture_semaphore(&it->f);
 }
 
-static void close_scene(struct scene *it)
+static void close_flights(struct flights *it)
 {
    agx_release(it->commands);
    agx_release(it->buffer);
@@ -71,7 +68,7 @@ static void close_scene(struct scene *it)
 }
 
 /* In flight on that queue, and never over before it is withdrawn. */
-static void add_phantom(struct scene *it, uint32_t queue)
+static void add_phantom(struct flights *it, uint32_t queue)
 {
    struct agxw_compute stream;
    atomic_fetch_add(&it->commands->in_flight, 1);
@@ -80,7 +77,7 @@ static void add_phantom(struct scene *it, uint32_t queue)
    pthread_mutex_unlock(&it->f.device->sync.lock);
 }
 
-static void remove_phantom(struct scene *it)
+static void remove_phantom(struct flights *it)
 {
    pthread_mutex_lock(&it->f.device->sync.lock);
    agx_breadcrumb_cancel(&it->commands->breadcrumb, 0);
@@ -89,7 +86,7 @@ static void remove_phantom(struct scene *it)
 }
 
 /* The i-th signals done[i]; queues: of the i-th, by i modulo 2. */
-static void submit(struct scene *it, uint32_t count, const uint32_t queues[2])
+static void submit(struct flights *it, uint32_t count, const uint32_t queues[2])
 {
    struct agx_op ops[MAX_FLIGHTS] = {0};
    struct agx_point signals[MAX_FLIGHTS];
@@ -108,7 +105,7 @@ static void submit(struct scene *it, uint32_t count, const uint32_t queues[2])
 static const uint32_t one_queue[2] = {0, 0}, two_queues[2] = {0, 1};
 
 /* Until the device has run all; the completion thread may not have looked by then. */
-static void run_dry(struct scene *it)
+static void run_dry(struct flights *it)
 {
    struct agx_device *device = it->f.device;
    for (uint32_t i = 0; i < device->sync.queue_count; i++) {
@@ -121,12 +118,12 @@ static void run_dry(struct scene *it)
    }
 }
 
-static uint32_t ran(const struct scene *it, uint32_t count)
+static uint32_t ran(const struct flights *it, uint32_t count)
 {
    return atomic_load(&it->commands->breadcrumb.words->counts[count]);
 }
 
-static uint32_t all_ran(const struct scene *it)
+static uint32_t all_ran(const struct flights *it)
 {
    uint32_t sum = 0;
    for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++)
@@ -134,7 +131,7 @@ static uint32_t all_ran(const struct scene *it)
    return sum;
 }
 
-static void wait_for(struct scene *it, uint32_t count)
+static void wait_for(struct flights *it, uint32_t count)
 {
    for (uint32_t i = 0; i < count; i++)
       assert_ok(fixture_wait(it->done[i], 1));
@@ -145,8 +142,8 @@ static void wait_for(struct scene *it, uint32_t count)
 static void nobody_is_asked(void **state)
 {
    for (uint32_t rounds = 1; rounds <= 3; rounds++) {
-      struct scene it;
-      open_scene(&it, "slow 1 2000"); /* so that others are under way when one is looked at */
+      struct flights it;
+      open_flights(&it, "slow 1 2000"); /* so that others are under way when one is looked at */
       for (uint32_t i = 0; i < rounds; i++) {
          add_phantom(&it, 0);
          submit(&it, 5, one_queue);
@@ -162,15 +159,15 @@ static void nobody_is_asked(void **state)
       assert_int_equal(all_ran(&it), 5 * rounds);
       assert_int_equal(it.kmd.asked, 0);
       assert_int_equal(atomic_load(&it.commands->in_flight), 0);
-      close_scene(&it);
+      close_flights(&it);
    }
 }
 
 /* Through the recorded stream again once it is idle, whatever the prologues have left behind. */
 static void idle_again(void **state)
 {
-   struct scene it;
-   open_scene(&it, NULL);
+   struct flights it;
+   open_flights(&it, NULL);
    add_phantom(&it, 0);
    submit(&it, 3, one_queue);
    wait_for(&it, 3);
@@ -200,29 +197,29 @@ static void idle_again(void **state)
    assert_int_equal(it.kmd.asked, 0);
    agx_release(other);
    agx_release(done);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 /* More than there are counts share the last one. Whether they are asked depends on who is over
  * when they are looked at; the last is known without. */
 static void more_than_there_are_counts(void **state)
 {
-   struct scene it;
-   open_scene(&it, NULL);
+   struct flights it;
+   open_flights(&it, NULL);
    add_phantom(&it, 0);
    submit(&it, MAX_FLIGHTS, one_queue);
    run_dry(&it);
    wait_for(&it, MAX_FLIGHTS);
    assert_int_equal(all_ran(&it), MAX_FLIGHTS);
    remove_phantom(&it);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 /* All share the count of the recorded stream then. */
 static void without_memory_for_heads(void **state)
 {
-   struct scene it;
-   open_scene(&it, NULL);
+   struct flights it;
+   open_flights(&it, NULL);
    add_phantom(&it, 0);
    failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
    submit(&it, 3, one_queue);
@@ -232,13 +229,13 @@ static void without_memory_for_heads(void **state)
    assert_int_equal(ran(&it, 0), 3);
    failing_kmd_disarm(&it.kmd);
    remove_phantom(&it);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 static void several_queues_know_the_sum(void **state)
 {
-   struct scene it;
-   open_scene(&it, NULL);
+   struct flights it;
+   open_flights(&it, NULL);
    submit(&it, 10, two_queues);
    run_dry(&it);
    wait_for(&it, 10);
@@ -253,7 +250,7 @@ static void several_queues_know_the_sum(void **state)
    }
    assert_int_equal(it.kmd.asked, asked);
    agx_release(done);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 /* ---- one of them fails ---------------------------------------------------- */
@@ -261,10 +258,10 @@ static void several_queues_know_the_sum(void **state)
 /* The number-th of count submissions fails; all later ones ran, but the queue is gone by then. */
 static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], bool with_heads)
 {
-   struct scene it;
+   struct flights it;
    char inject[32];
    snprintf(inject, sizeof(inject), "fault %u", number + 1);
-   open_scene(&it, inject);
+   open_flights(&it, inject);
    add_phantom(&it, 0);
    if (!with_heads)
       failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
@@ -293,7 +290,7 @@ static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], 
    }
    assert_int_equal(it.kmd.asked, asked);
    agx_release(done);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 static void each_may_fail(void **state)
@@ -325,14 +322,14 @@ static uint32_t next_random(uint32_t *seed)
  */
 static void random_flights(uint32_t seed)
 {
-   struct scene it;
+   struct flights it;
    char inject[64];
    const uint32_t failing = next_random(&seed) % MAX_FLIGHTS;
    const uint32_t one_in = 1 + next_random(&seed) % 8; /* submissions of the other queue */
    uint32_t queues[MAX_FLIGHTS];
    bool is_good[MAX_FLIGHTS];
    snprintf(inject, sizeof(inject), "fault %u; slow 1 %u", failing + 1, next_random(&seed) % 100);
-   open_scene(&it, inject);
+   open_flights(&it, inject);
    for (uint32_t i = 0; i < MAX_FLIGHTS; i++) {
       const struct agx_point done = {it.done[i], 1};
       queues[i] = next_random(&seed) % one_in == 1;
@@ -351,7 +348,7 @@ static void random_flights(uint32_t seed)
       is_good[i] = is_good[i] && fixture_wait(it.done[i], 1) == AGX_OK;
       assert_int_equal(is_good[i], i < failing || queues[i] != queues[failing]);
    }
-   close_scene(&it);
+   close_flights(&it);
 }
 
 static void some_at_random(void **state)
@@ -365,13 +362,13 @@ static void the_first_may_fail(void **state)
 {
    for (uint32_t queue = 0; queue < 2; queue++) {
       const uint32_t queues[2] = {0, queue};
-      struct scene it;
-      open_scene(&it, "fault 1");
+      struct flights it;
+      open_flights(&it, "fault 1");
       submit(&it, 2, queues);
       run_dry(&it);
       assert_int_equal(all_ran(&it), 1);
       assert_fails(fixture_wait(it.done[0], 1), AGX_DATA_LOSS, "fault");
-      close_scene(&it);
+      close_flights(&it);
    }
 }
 
@@ -381,8 +378,8 @@ static void one_cannot_be_asked(void **state)
 {
    static const int errors[] = {EMFILE, ENOMEM};
    for (uint32_t i = 0; i < 2; i++) {
-      struct scene it;
-      open_scene(&it, NULL);
+      struct flights it;
+      open_flights(&it, NULL);
       add_phantom(&it, 0);
       failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM); /* no prologues: all are asked */
       submit(&it, 1, one_queue);
@@ -402,17 +399,17 @@ static void one_cannot_be_asked(void **state)
       remove_phantom(&it);
       agx_release(done[0]);
       agx_release(done[1]);
-      close_scene(&it);
+      close_flights(&it);
    }
 }
 
 /* A prologue's launch is none of the command buffer's. */
 static void a_fault_behind_a_head_names_its_dispatch(void **state)
 {
-   struct scene it;
+   struct flights it;
    uint64_t address = 0x2345678000;
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
-   open_scene(&it, NULL);
+   open_flights(&it, NULL);
    struct agx_executable *stray = fixture_kernel(&it.f, &agx_test_stray);
    assert_ok(agx_command_buffer_begin(it.commands));
    fixture_dispatch(it.commands, it.kernel, 1, &it.buffer, 1, NULL, 0);
@@ -426,15 +423,15 @@ static void a_fault_behind_a_head_names_its_dispatch(void **state)
    assert_int_equal(all_ran(&it), 0);
    remove_phantom(&it);
    agx_release(stray);
-   close_scene(&it);
+   close_flights(&it);
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
 /* A kernel that refuses one leaves the others as they are. */
 static void one_is_refused(void **state)
 {
-   struct scene it;
-   open_scene(&it, "ioctl submit 2 ENOMEM");
+   struct flights it;
+   open_flights(&it, "ioctl submit 2 ENOMEM");
    add_phantom(&it, 0);
    struct agx_semaphore *done = fixture_semaphore(&it.f);
    assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, 1}));
@@ -447,7 +444,7 @@ static void one_is_refused(void **state)
    remove_phantom(&it);
    assert_int_equal(it.commands->breadcrumb.slots.in_flight, 0);
    agx_release(done);
-   close_scene(&it);
+   close_flights(&it);
 }
 
 /* ---- the rules, without a device ------------------------------------------ */

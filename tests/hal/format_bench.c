@@ -33,7 +33,8 @@ static const struct shape shapes[] = {
 
 /* ---- set-up ------------------------------------------------------------ */
 
-static struct agx_executable *load_kernel(struct bench *bench, const char *name, const char *class)
+static struct agx_executable *load_kernel(struct format_bench *it, const char *name,
+                                          const char *class)
 {
    struct agx_executable_desc desc = {.size = sizeof(desc)};
    struct agx_executable *executable;
@@ -42,64 +43,63 @@ static struct agx_executable *load_kernel(struct bench *bench, const char *name,
    char *path = agx_test_path(file);
    char *spirv = agx_test_read_file(path, &desc.data_B);
    desc.data = spirv;
-   assert_ok(agx_executable_create(bench->fixture.device, &desc, &executable));
+   assert_ok(agx_executable_create(it->fixture.device, &desc, &executable));
    free(spirv);
    free(path);
    return executable;
 }
 
-int bench_open(void **state)
+int format_bench_open(void **state)
 {
    static const char *const names[] = {"fetch", "sample", "store", "texels", "samples"},
                             *const classes[] = {"", "_u", "_i"};
-   struct bench *bench = calloc(1, sizeof(*bench));
+   struct format_bench *it = calloc(1, sizeof(*it));
    const char *all = getenv("AGX_IMAGE_FORMATS");
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
    setenv("AGX_DEBUG", "validate,bounds", 1);
-   fixture_open(&bench->fixture, "virtual");
+   fixture_open(&it->fixture, "virtual");
    for (uint32_t k = 0; k < KERNELS; k++)
       for (uint32_t c = 0; c < 3; c++)
-         bench->executables[k][c] = load_kernel(bench, names[k], classes[c]);
-   assert_ok(agx_sampler_create(bench->fixture.device, NULL, &bench->plain));
+         it->executables[k][c] = load_kernel(it, names[k], classes[c]);
+   assert_ok(agx_sampler_create(it->fixture.device, NULL, &it->plain));
    uint32_t *words;
-   bench->requests = fixture_buffer(&bench->fixture, MAX_REQUESTS * 32, &words);
-   bench->request = words;
-   bench->results = fixture_buffer(&bench->fixture, MAX_REQUESTS * 16, &words);
-   bench->result = words;
-   bench->rng.state = 77;
-   bench->takes_all = all && strcmp(all, "all") == 0;
-   *state = bench;
+   it->requests = fixture_buffer(&it->fixture, MAX_REQUESTS * 32, &words);
+   it->request = words;
+   it->results = fixture_buffer(&it->fixture, MAX_REQUESTS * 16, &words);
+   it->result = words;
+   it->rng.state = 77;
+   it->takes_all = all && strcmp(all, "all") == 0;
+   *state = it;
    return 0;
 }
 
-int bench_close(void **state)
+int format_bench_close(void **state)
 {
-   struct bench *bench = *state;
+   struct format_bench *it = *state;
    print_message(
       "%llu images; texels fetched %llu, sampled %llu, stored and loaded %llu, of buffers "
       "%llu, of multisampled images %llu\n",
-      (unsigned long long)bench->images, (unsigned long long)bench->texels[FETCH],
-      (unsigned long long)bench->texels[SAMPLE], (unsigned long long)bench->texels[STORE],
-      (unsigned long long)bench->texels[TEXELS],
-      (unsigned long long)bench->texels[SAMPLES_OF_TEXELS]);
+      (unsigned long long)it->images, (unsigned long long)it->texels[FETCH],
+      (unsigned long long)it->texels[SAMPLE], (unsigned long long)it->texels[STORE],
+      (unsigned long long)it->texels[TEXELS], (unsigned long long)it->texels[SAMPLES_OF_TEXELS]);
    for (uint32_t k = 0; k < KERNELS; k++)
       for (uint32_t c = 0; c < 3; c++)
-         agx_release(bench->executables[k][c]);
-   agx_release(bench->plain);
-   agx_release(bench->requests);
-   agx_release(bench->results);
-   fixture_close(&bench->fixture);
-   free(bench);
+         agx_release(it->executables[k][c]);
+   agx_release(it->plain);
+   agx_release(it->requests);
+   agx_release(it->results);
+   fixture_close(&it->fixture);
+   free(it);
    unsetenv("AGX_VIRTUAL_STRICT");
    unsetenv("AGX_VIRTUAL_CHECK");
    unsetenv("AGX_DEBUG");
    return 0;
 }
 
-uint32_t bench_below(struct bench *bench, uint32_t bound)
+uint32_t format_bench_below(struct format_bench *it, uint32_t bound)
 {
-   return (uint32_t)agx_test_random_below(&bench->rng, bound);
+   return (uint32_t)agx_test_random_below(&it->rng, bound);
 }
 
 /* ---- images ------------------------------------------------------------ */
@@ -156,7 +156,7 @@ static void fill_at_random(struct subject *subject, uint32_t size_B, bool is_mod
    }
 }
 
-static void make_subject(struct subject *subject, struct bench *bench,
+static void make_subject(struct subject *subject, struct format_bench *it,
                          const struct agx_format *format, const struct shape *shape,
                          bool is_moderate)
 {
@@ -172,12 +172,12 @@ static void make_subject(struct subject *subject, struct bench *bench,
       .levels = shape->levels,
       .flags = shape->flags | AGX_IMAGE_HOST_READ,
    };
-   subject->bench = bench;
+   subject->bench = it;
    subject->shape = shape;
    format_model_read(format->name, &subject->model);
    subject->class = format_model_class(&subject->model);
    assert_int_equal(subject->model.texel_B, format->texel_B);
-   assert_ok(agx_image_create(bench->fixture.device, &desc, &subject->image));
+   assert_ok(agx_image_create(it->fixture.device, &desc, &subject->image));
    uint32_t at = 0;
    for (uint32_t level = 0; level < shape->levels; level++) {
       subject->level_at[level] = at;
@@ -190,34 +190,34 @@ static void make_subject(struct subject *subject, struct bench *bench,
       assert_ok(agx_image_write(subject->image, &region, subject->texels + subject->level_at[level],
                                 0, 0));
    }
-   bench->images++;
+   it->images++;
 }
 
-void for_each_subject(struct bench *bench, check_subject *check, bool is_moderate)
+void for_each_subject(struct format_bench *it, check_subject *check, bool is_moderate)
 {
    const struct agx_format *format;
    struct subject *subject = calloc(1, sizeof(*subject));
    for (uint32_t f = 0; (format = agx_format_at(f)); f++)
       for (uint32_t s = 0; s < AGX_COUNT(shapes); s++) {
-         if (!bench->takes_all && (s + f) % 5 != 0)
+         if (!it->takes_all && (s + f) % 5 != 0)
             continue;
-         make_subject(subject, bench, format, &shapes[s], is_moderate);
+         make_subject(subject, it, format, &shapes[s], is_moderate);
          check(subject);
          agx_release(subject->image);
       }
    free(subject);
 }
 
-void for_each_format(struct bench *bench, check_subject *check, const struct shape *shape)
+void for_each_format(struct format_bench *it, check_subject *check, const struct shape *shape)
 {
    const uint32_t texels = shape->width * shape->height * shape->depth;
    const struct agx_format *format;
    struct subject *subject = calloc(1, sizeof(*subject));
    for (uint32_t f = 0; (format = agx_format_at(f)); f++) {
-      bool is_left_out = !bench->takes_all && texels > 4096 && f % 8 != 0;
+      bool is_left_out = !it->takes_all && texels > 4096 && f % 8 != 0;
       if (is_left_out || (uint64_t)texels * format->texel_B > MAX_IMAGE_B)
          continue;
-      subject->bench = bench;
+      subject->bench = it;
       subject->shape = shape;
       format_model_read(format->name, &subject->model);
       subject->class = format_model_class(&subject->model);
@@ -229,54 +229,54 @@ void for_each_format(struct bench *bench, check_subject *check, const struct sha
 
 /* ---- dispatches -------------------------------------------------------- */
 
-void bench_run(struct bench *bench, enum kernel kernel, enum format_class class, uint32_t count,
-               const struct agx_binding *bound, uint32_t bound_count)
+void format_bench_run(struct format_bench *it, enum kernel kernel, enum format_class class,
+                      uint32_t count, const struct agx_binding *bound, uint32_t bound_count)
 {
    struct agx_binding bindings[10];
    memcpy(bindings, bound, bound_count * sizeof(*bound));
-   struct agx_buffer *const buffers[] = {bench->requests, bench->results};
+   struct agx_buffer *const buffers[] = {it->requests, it->results};
    for (uint32_t i = 0; i < 2; i++)
       bindings[bound_count + i] =
          (struct agx_binding){.binding = bound_count + i, .ref = {buffers[i], 0, AGX_WHOLE_LENGTH}};
    bindings[bound_count + 2] =
-      (struct agx_binding){.binding = bound_count + 2, .sampler = bench->plain};
+      (struct agx_binding){.binding = bound_count + 2, .sampler = it->plain};
    const struct agx_dispatch dispatch = {
       .size = sizeof(dispatch),
-      .executable = bench->executables[kernel][class],
+      .executable = it->executables[kernel][class],
       .workgroups = {agx_div_up(count, LANES), 1, 1},
       .bindings = bindings,
       .binding_count = bound_count + (kernel == FETCH ? 3 : 2),
-      .push = &bench->dimension,
-      .push_B = sizeof(bench->dimension),
+      .push = &it->dimension,
+      .push_B = sizeof(it->dimension),
    };
-   memset(bench->result, 0x5a, (size_t)count * 16);
-   struct agx_command_buffer *commands = fixture_begin(&bench->fixture);
-   struct agx_semaphore *done = fixture_semaphore(&bench->fixture);
+   memset(it->result, 0x5a, (size_t)count * 16);
+   struct agx_command_buffer *commands = fixture_begin(&it->fixture);
+   struct agx_semaphore *done = fixture_semaphore(&it->fixture);
    assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
-   assert_ok(fixture_submit(&bench->fixture, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_submit(&it->fixture, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_ok(fixture_wait(done, 1));
    agx_release(done);
    agx_release(commands);
-   bench->texels[kernel] += count;
+   it->texels[kernel] += count;
 }
 
 void subject_run(struct subject *subject, enum kernel kernel, uint32_t count, uint32_t first_level,
                  struct agx_sampler *sampler)
 {
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    uint32_t images = kernel == FETCH ? 5 : kernel == SAMPLE ? 7 : 6;
    struct agx_binding bound[7] = {0};
-   bench->dimension = subject->shape->dimension;
+   it->dimension = subject->shape->dimension;
    for (uint32_t i = 0; i < images; i++) {
-      bound[i] = (struct agx_binding){.binding = i, .sampler = bench->plain};
-      if (i == bench->dimension) {
+      bound[i] = (struct agx_binding){.binding = i, .sampler = it->plain};
+      if (i == it->dimension) {
          bound[i].image = subject->image;
          bound[i].first_level = first_level;
-         bound[i].sampler = sampler ? sampler : bench->plain;
+         bound[i].sampler = sampler ? sampler : it->plain;
       }
    }
-   bench_run(bench, kernel, subject->class, count, bound, images);
+   format_bench_run(it, kernel, subject->class, count, bound, images);
 }
 
 /* ---- comparisons ------------------------------------------------------- */

@@ -40,7 +40,7 @@ enum kernel {
    KERNELS,
 };
 
-struct bench {
+struct format_bench {
    struct fixture fixture;
    struct agx_executable *executables[KERNELS][3];
    struct agx_sampler *plain;
@@ -55,7 +55,7 @@ struct bench {
 
 /* One image of one format, what the host wrote to it, and its model. */
 struct subject {
-   struct bench *bench;
+   struct format_bench *bench;
    const struct shape *shape;
    struct format_model model;
    enum format_class class;
@@ -65,15 +65,15 @@ struct subject {
 };
 
 /* cmocka's set-up and tear-down: a bench as the state. */
-int bench_open(void **state);
-int bench_close(void **state);
-uint32_t bench_below(struct bench *bench, uint32_t bound);
+int format_bench_open(void **state);
+int format_bench_close(void **state);
+uint32_t format_bench_below(struct format_bench *it, uint32_t bound);
 
 typedef void check_subject(struct subject *subject);
 
 /* An image after the other; in short runs the formats take turns with the shapes. Moderate
  * floats are finite and not far from 1. */
-void for_each_subject(struct bench *bench, check_subject *check, bool is_moderate);
+void for_each_subject(struct format_bench *it, check_subject *check, bool is_moderate);
 
 struct agx_image_region subject_level(const struct subject *subject, uint32_t level);
 
@@ -94,8 +94,8 @@ void subject_compare(const struct subject *subject, uint32_t request, const doub
                      const double slack[4], const char *what);
 
 /* Runs a kernel with these bindings, then requests and results behind them. */
-void bench_run(struct bench *bench, enum kernel kernel, enum format_class class, uint32_t count,
-               const struct agx_binding *bound, uint32_t bound_count);
+void format_bench_run(struct format_bench *it, enum kernel kernel, enum format_class class,
+                      uint32_t count, const struct agx_binding *bound, uint32_t bound_count);
 
 /* The register of channel c of a texel to store: a number that the channel can hold, where those
  * are integers. And which number that is. */
@@ -104,7 +104,7 @@ double number_in(const struct subject *subject, uint32_t word);
 
 /* As for_each_subject, with one shape of one level; there is no image. Short runs give large
  * ones to few formats. */
-void for_each_format(struct bench *bench, check_subject *check, const struct shape *shape);
+void for_each_format(struct format_bench *it, check_subject *check, const struct shape *shape);
 
 check_subject check_nearest, check_linear; /* image_formats_sample.c */
 check_subject check_stores;                /* image_formats_store.c */

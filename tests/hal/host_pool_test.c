@@ -82,7 +82,7 @@ static void owner_destroy(struct agx_object *object)
 
 static const struct agx_object_type owner_type = {.name = "owner", .destroy = owner_destroy};
 
-struct setup {
+struct host_pool {
    struct owner *owner;
    struct agx_host_pool *pool;
    struct failing_alloc alloc;
@@ -91,35 +91,35 @@ struct setup {
    _Atomic uint32_t clock;
 };
 
-static void open_pool(struct setup *setup, uint32_t threads)
+static void open_pool(struct host_pool *it, uint32_t threads)
 {
-   failing_alloc_init(&setup->alloc, SIZE_MAX);
-   setup->owner = agx_host_zalloc(&setup->alloc.alloc, sizeof(*setup->owner));
-   agx_object_init(&setup->owner->object, &owner_type);
-   setup->owner->alloc = &setup->alloc.alloc;
-   assert_ok(agx_host_pool_create(setup->owner, &setup->alloc.alloc, threads, &setup->pool));
-   gate_init(&setup->gate);
-   sem_init(&setup->over, 0, 0);
-   atomic_init(&setup->clock, 0);
+   failing_alloc_init(&it->alloc, SIZE_MAX);
+   it->owner = agx_host_zalloc(&it->alloc.alloc, sizeof(*it->owner));
+   agx_object_init(&it->owner->object, &owner_type);
+   it->owner->alloc = &it->alloc.alloc;
+   assert_ok(agx_host_pool_create(it->owner, &it->alloc.alloc, threads, &it->pool));
+   gate_init(&it->gate);
+   sem_init(&it->over, 0, 0);
+   atomic_init(&it->clock, 0);
 }
 
-static void close_pool(struct setup *setup)
+static void close_pool(struct host_pool *it)
 {
-   agx_host_pool_destroy(setup->pool);
-   agx_release(setup->owner);
-   assert_int_equal(atomic_load(&setup->alloc.live), 0);
+   agx_host_pool_destroy(it->pool);
+   agx_release(it->owner);
+   assert_int_equal(atomic_load(&it->alloc.live), 0);
 }
 
-static void post(struct setup *setup, struct work *work, const struct agx_host_job_type *type,
+static void post(struct host_pool *it, struct work *work, const struct agx_host_job_type *type,
                  bool waits)
 {
    *work = (struct work){.job.type = type,
-                         .gate = waits ? &setup->gate : NULL,
-                         .over = &setup->over,
-                         .clock = &setup->clock,
+                         .gate = waits ? &it->gate : NULL,
+                         .over = &it->over,
+                         .clock = &it->clock,
                          .turns = work->turns,
                          .destroys = work->destroys};
-   assert_ok(agx_host_pool_post(setup->pool, &work->job));
+   assert_ok(agx_host_pool_post(it->pool, &work->job));
 }
 
 static void times(sem_t *semaphore, unsigned count, bool is_take)
@@ -134,21 +134,21 @@ static void times(sem_t *semaphore, unsigned count, bool is_take)
 
 static void threads_come_with_the_work(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct work works[9] = {0};
-   open_pool(&setup, 3);
-   assert_int_equal(setup.pool->thread_count, 0);
+   open_pool(&it, 3);
+   assert_int_equal(it.pool->thread_count, 0);
    for (unsigned i = 0; i < 9; i++) {
-      post(&setup, &works[i], &call, true);
-      assert_int_equal(setup.pool->thread_count, i < 3 ? i + 1 : 3);
+      post(&it, &works[i], &call, true);
+      assert_int_equal(it.pool->thread_count, i < 3 ? i + 1 : 3);
    }
-   times(&setup.gate.arrived, 3, true);
+   times(&it.gate.arrived, 3, true);
    int more = 0;
-   sem_getvalue(&setup.gate.arrived, &more);
+   sem_getvalue(&it.gate.arrived, &more);
    assert_int_equal(more, 0);
-   times(&setup.gate.open, 9, false);
-   times(&setup.over, 9, true);
-   close_pool(&setup);
+   times(&it.gate.open, 9, false);
+   times(&it.over, 9, true);
+   close_pool(&it);
    for (unsigned i = 0; i < 9; i++) {
       assert_int_equal(sigismember(&works[i].mask, SIGINT), 1);
       assert_int_equal(sigismember(&works[i].mask, SIGXFSZ), 1);
@@ -159,128 +159,128 @@ static void threads_come_with_the_work(void **state)
 /* No memory for a stack. Comes first: stacks of threads that ended would be used again. */
 static void threads_may_be_refused(void **state)
 {
-   struct setup setup;
-   struct work work = {.job.type = &call, .over = &setup.over};
+   struct host_pool it;
+   struct work work = {.job.type = &call, .over = &it.over};
    struct rlimit before;
    if (SANITIZED) /* takes address space by itself */
       skip();
-   open_pool(&setup, 2);
+   open_pool(&it, 2);
    getrlimit(RLIMIT_AS, &before);
    const struct rlimit none = {1, before.rlim_max};
    assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
-   agx_status status = agx_host_pool_post(setup.pool, &work.job);
+   agx_status status = agx_host_pool_post(it.pool, &work.job);
    setrlimit(RLIMIT_AS, &before);
    assert_fails(status, AGX_RESOURCE_EXHAUSTED, "a thread for work on the host");
-   assert_int_equal(setup.pool->thread_count, 0);
-   post(&setup, &work, &call, false);
-   take(&setup.over);
-   close_pool(&setup);
+   assert_int_equal(it.pool->thread_count, 0);
+   post(&it, &work, &call, false);
+   take(&it.over);
+   close_pool(&it);
 }
 
 static void one_thread_takes_jobs_as_they_came(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct work works[20] = {0};
-   open_pool(&setup, 1);
-   post(&setup, &works[0], &call, true);
-   take(&setup.gate.arrived);
+   open_pool(&it, 1);
+   post(&it, &works[0], &call, true);
+   take(&it.gate.arrived);
    for (unsigned i = 1; i < 20; i++)
-      post(&setup, &works[i], i % 3 ? &transfer : &call, false);
-   sem_post(&setup.gate.open);
-   times(&setup.over, 20, true);
+      post(&it, &works[i], i % 3 ? &transfer : &call, false);
+   sem_post(&it.gate.open);
+   times(&it.over, 20, true);
    for (unsigned i = 0; i < 20; i++)
       assert_int_equal(works[i].ran_at, i + 1);
-   close_pool(&setup);
+   close_pool(&it);
 }
 
 /* However many transfers wait for a disk. */
 static void a_thread_is_left_to_calls(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct work works[10] = {0}, between = {0};
-   open_pool(&setup, 4);
+   open_pool(&it, 4);
    for (unsigned i = 0; i < 10; i++)
-      post(&setup, &works[i], &transfer, true);
-   times(&setup.gate.arrived, 3, true);
-   post(&setup, &between, &call, false);
-   take(&setup.over);
+      post(&it, &works[i], &transfer, true);
+   times(&it.gate.arrived, 3, true);
+   post(&it, &between, &call, false);
+   take(&it.over);
    assert_int_equal(between.ran_at, 1);
    int more = 0;
-   sem_getvalue(&setup.gate.arrived, &more);
+   sem_getvalue(&it.gate.arrived, &more);
    assert_int_equal(more, 0);
-   times(&setup.gate.open, 10, false);
-   times(&setup.over, 10, true);
-   close_pool(&setup);
+   times(&it.gate.open, 10, false);
+   times(&it.over, 10, true);
+   close_pool(&it);
 }
 
 /* Long transfers in pieces let others pass. */
 static void turns_are_taken_in_turn(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct work first = {0}, lengthy = {.turns = 3}, brief = {0};
-   open_pool(&setup, 1);
-   post(&setup, &first, &call, true);
-   take(&setup.gate.arrived);
-   post(&setup, &lengthy, &transfer, false);
-   post(&setup, &brief, &transfer, false);
-   sem_post(&setup.gate.open);
-   times(&setup.over, 3, true);
+   open_pool(&it, 1);
+   post(&it, &first, &call, true);
+   take(&it.gate.arrived);
+   post(&it, &lengthy, &transfer, false);
+   post(&it, &brief, &transfer, false);
+   sem_post(&it.gate.open);
+   times(&it.over, 3, true);
    assert_int_equal(brief.ran_at, 3);
    assert_int_equal(lengthy.ran_at, 5);
-   close_pool(&setup);
+   close_pool(&it);
 }
 
 static void cancelling_spares_what_has_run(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct work begun = {.turns = 2}, waiting[3] = {0};
-   open_pool(&setup, 1);
-   post(&setup, &begun, &transfer, true);
-   take(&setup.gate.arrived);
+   open_pool(&it, 1);
+   post(&it, &begun, &transfer, true);
+   take(&it.gate.arrived);
    for (unsigned i = 0; i < 3; i++)
-      post(&setup, &waiting[i], i ? &call : &transfer, false);
-   agx_host_pool_cancel(setup.pool);
-   times(&setup.gate.open, 2, false);
-   take(&setup.over);
+      post(&it, &waiting[i], i ? &call : &transfer, false);
+   agx_host_pool_cancel(it.pool);
+   times(&it.gate.open, 2, false);
+   take(&it.over);
    assert_int_equal(begun.ran_at, 2);
    for (unsigned i = 0; i < 3; i++) {
       assert_true(waiting[i].was_cancelled);
       assert_int_equal(waiting[i].ran_at, 0);
    }
-   agx_host_pool_cancel(setup.pool);
-   close_pool(&setup);
+   agx_host_pool_cancel(it.pool);
+   close_pool(&it);
 }
 
 /* The last reference of a device may go in a job. */
 static void a_job_may_destroy_the_pool(void **state)
 {
    for (unsigned round = 0; round < 20; round++) {
-      struct setup setup;
+      struct host_pool it;
       struct work works[4] = {0};
-      open_pool(&setup, 4);
+      open_pool(&it, 4);
       for (unsigned i = 0; i < 3; i++)
-         post(&setup, &works[i], &call, true);
-      times(&setup.gate.open, 3, false);
-      times(&setup.over, 3, true);
-      works[3].destroys = setup.pool;
-      post(&setup, &works[3], &call, false);
-      take(&setup.over);
-      agx_release(setup.owner);
-      while (atomic_load(&setup.alloc.live)) /* the thread is on its way out */
+         post(&it, &works[i], &call, true);
+      times(&it.gate.open, 3, false);
+      times(&it.over, 3, true);
+      works[3].destroys = it.pool;
+      post(&it, &works[3], &call, false);
+      take(&it.over);
+      agx_release(it.owner);
+      while (atomic_load(&it.alloc.live)) /* the thread is on its way out */
          sched_yield();
    }
 }
 
 static void memory_may_be_short(void **state)
 {
-   struct setup setup;
+   struct host_pool it;
    struct agx_host_pool *pool;
-   open_pool(&setup, 4);
-   atomic_store(&setup.alloc.remaining, 0);
-   assert_fails(agx_host_pool_create(setup.owner, &setup.alloc.alloc, 2, &pool),
-                AGX_RESOURCE_EXHAUSTED, "memory");
+   open_pool(&it, 4);
+   atomic_store(&it.alloc.remaining, 0);
+   assert_fails(agx_host_pool_create(it.owner, &it.alloc.alloc, 2, &pool), AGX_RESOURCE_EXHAUSTED,
+                "memory");
    assert_null(pool);
-   close_pool(&setup);
+   close_pool(&it);
    agx_host_pool_destroy(NULL);
 }
 

@@ -168,13 +168,13 @@ static void add_level(struct subject *subject, const struct sampling *sampling,
 /* ---- which samples ----------------------------------------------------- */
 
 /* Around a texel's centre, so that it is clear which texel is nearest. */
-static double near_texel(struct bench *bench, uint32_t size)
+static double near_texel(struct format_bench *it, uint32_t size)
 {
-   double texel = (double)bench_below(bench, 5 * size + 4) - 2.0 * size - 2.0;
-   return (texel + 0.25 + bench_below(bench, 65) / 128.0) / size;
+   double texel = (double)format_bench_below(it, 5 * size + 4) - 2.0 * size - 2.0;
+   return (texel + 0.25 + format_bench_below(it, 65) / 128.0) / size;
 }
 
-static void ask_face(struct bench *bench, uint32_t size, bool is_linear, float at[4])
+static void ask_face(struct format_bench *it, uint32_t size, bool is_linear, float at[4])
 {
    static const struct {
       int8_t axis[3], sign[3]; /* which of m, s, t each coordinate is */
@@ -182,11 +182,12 @@ static void ask_face(struct bench *bench, uint32_t size, bool is_linear, float a
       {{0, 2, 1}, {1, -1, -1}}, {{0, 2, 1}, {-1, -1, 1}}, {{1, 0, 2}, {1, 1, 1}},
       {{1, 0, 2}, {1, -1, -1}}, {{1, 2, 0}, {1, -1, 1}},  {{1, 2, 0}, {-1, -1, -1}},
    };
-   uint32_t face = bench_below(bench, 6);
-   double mst[3] = {1.0}, scale = 0.25 + bench_below(bench, 1000) / 100.0;
+   uint32_t face = format_bench_below(it, 6);
+   double mst[3] = {1.0}, scale = 0.25 + format_bench_below(it, 1000) / 100.0;
    for (uint32_t i = 1; i < 3; i++) {
-      double texel = is_linear ? 0.5 + (size - 1) * (bench_below(bench, 1000) / 1000.0)
-                               : bench_below(bench, size) + 0.25 + bench_below(bench, 65) / 128.0;
+      double texel = is_linear
+                        ? 0.5 + (size - 1) * (format_bench_below(it, 1000) / 1000.0)
+                        : format_bench_below(it, size) + 0.25 + format_bench_below(it, 65) / 128.0;
       mst[i] = 2.0 * texel / size - 1.0;
    }
    for (uint32_t i = 0; i < 3; i++)
@@ -196,26 +197,26 @@ static void ask_face(struct bench *bench, uint32_t size, bool is_linear, float a
 static void ask_sample(struct subject *subject, bool is_linear, bool has_fractions,
                        struct sample *out)
 {
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    const struct shape *shape = subject->shape;
-   int32_t level = (int32_t)bench_below(bench, shape->levels + 3) - 1;
+   int32_t level = (int32_t)format_bench_below(it, shape->levels + 3) - 1;
    uint32_t there = AGX_MIN((uint32_t)AGX_MAX(level, 0), shape->levels - 1);
    struct agx_image_region region = subject_level(subject, there);
    uint32_t d = shape->dimension;
-   double fraction = has_fractions ? bench_below(bench, 4) / 4.0 : 0.0;
+   double fraction = has_fractions ? format_bench_below(it, 4) / 4.0 : 0.0;
    *out = (struct sample){.level = (float)(level + fraction)};
-   double layer =
-      (double)bench_below(bench, shape->depth + 4) - 2.0 + bench_below(bench, 7) / 8.0 - 0.375;
+   double layer = (double)format_bench_below(it, shape->depth + 4) - 2.0 +
+                  format_bench_below(it, 7) / 8.0 - 0.375;
    if (d >= CUBE) {
       /* Between levels what is inside of a face's filter in the smaller one is in the larger. */
       there = AGX_MIN(there + (fraction > 0.0), shape->levels - 1);
-      ask_face(bench, subject_level(subject, there).width, is_linear, out->at);
+      ask_face(it, subject_level(subject, there).width, is_linear, out->at);
       out->at[3] = (float)layer;
       return;
    }
-   out->at[0] = (float)near_texel(bench, region.width);
-   out->at[1] = (float)near_texel(bench, region.height);
-   out->at[2] = (float)(d == SOLID ? near_texel(bench, region.depth) : layer);
+   out->at[0] = (float)near_texel(it, region.width);
+   out->at[1] = (float)near_texel(it, region.height);
+   out->at[2] = (float)(d == SOLID ? near_texel(it, region.depth) : layer);
 }
 
 static void expect_sample(struct subject *subject, const struct sampling *sampling,
@@ -241,8 +242,8 @@ static void expect_sample(struct subject *subject, const struct sampling *sampli
 static void check_sampling(struct subject *subject, const struct sampling *sampling, bool is_linear,
                            uint32_t between)
 {
-   struct bench *bench = subject->bench;
-   struct sample *samples = bench->request;
+   struct format_bench *it = subject->bench;
+   struct sample *samples = it->request;
    struct agx_sampler *sampler;
    struct agx_sampler_desc desc = {.size = sizeof(desc),
                                    .magnify = is_linear,
@@ -250,7 +251,7 @@ static void check_sampling(struct subject *subject, const struct sampling *sampl
                                    .between_levels = between,
                                    .border = sampling->border};
    memcpy(desc.wrap, sampling->wrap, sizeof(desc.wrap));
-   assert_ok(agx_sampler_create(bench->fixture.device, &desc, &sampler));
+   assert_ok(agx_sampler_create(it->fixture.device, &desc, &sampler));
    for (uint32_t i = 0; i < SAMPLES; i++)
       ask_sample(subject, is_linear, is_linear && between == AGX_FILTER_LINEAR, &samples[i]);
    subject_run(subject, SAMPLE, SAMPLES, 0, sampler);
@@ -271,11 +272,11 @@ static void check_sampling(struct subject *subject, const struct sampling *sampl
 
 static void check_samples(struct subject *subject, bool is_linear)
 {
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    static const uint32_t betweens[] = {AGX_FILTER_NEAREST, AGX_FILTER_NONE, AGX_FILTER_LINEAR};
-   uint32_t turn = bench->turn++;
+   uint32_t turn = it->turn++;
    for (uint32_t i = 0; i < AGX_COUNT(samplings); i++)
-      if (bench->takes_all || (i + turn) % 3 == 0)
+      if (it->takes_all || (i + turn) % 3 == 0)
          check_sampling(subject, &samplings[i], is_linear,
                         betweens[(i + turn / 3) % (is_linear ? 3 : 2)]);
 }

@@ -47,9 +47,9 @@ static struct agx_image *make_image(struct subject *subject)
 /* All samples and those around. */
 static uint32_t run_accesses(struct subject *subject, struct agx_image *image, enum kind kind)
 {
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    const struct shape *shape = subject->shape;
-   struct access *accesses = bench->request;
+   struct access *accesses = it->request;
    uint32_t count = 0;
    for (int32_t z = -1; z <= (int32_t)shape->depth; z++)
       for (int32_t y = -1; y <= (int32_t)shape->height; y++)
@@ -61,10 +61,10 @@ static uint32_t run_accesses(struct subject *subject, struct agx_image *image, e
       for (uint32_t c = 0; c < 4; c++)
          accesses[i].texel[c] = some_value(subject, c);
    const struct agx_binding bindings[] = {
-      {.binding = 0, .image = image, .sampler = bench->plain},
+      {.binding = 0, .image = image, .sampler = it->plain},
       {.binding = 1, .image = image},
    };
-   bench_run(bench, SAMPLES_OF_TEXELS, subject->class, count, bindings, 2);
+   format_bench_run(it, SAMPLES_OF_TEXELS, subject->class, count, bindings, 2);
    return count;
 }
 

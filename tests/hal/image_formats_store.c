@@ -20,7 +20,7 @@ struct store {
    uint32_t texel[4];
 };
 
-static float some_float(struct bench *bench, enum format_reading reading)
+static float some_float(struct format_bench *it, enum format_reading reading)
 {
    static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f, 65504.0f,
                                    65519.0f, 65520.0f, 65408.f, 65535.0f, 1e30f, -1e30f, 0x1p-24f,
@@ -29,26 +29,26 @@ static float some_float(struct bench *bench, enum format_reading reading)
                                    0x1p-15f, 1e-40f, 0x1.ffep-15f,
                                    /* Shared exponents that rounding carries into. */
                                    0x1.ffcp0f, 0x1.ffcp14f};
-   uint32_t kind = bench_below(bench, 4);
+   uint32_t kind = format_bench_below(it, 4);
    if (kind == 0)
-      return special[bench_below(bench, AGX_COUNT(special))];
+      return special[format_bench_below(it, AGX_COUNT(special))];
    if (kind == 1 || reading != READ_FLOAT)
-      return (float)bench_below(bench, 1 << 24) * (1.4f / (1 << 24)) -
-             (bench_below(bench, 4) ? 0.0f : 1.2f);
-   float value = ldexpf(1.0f + (float)bench_below(bench, 1 << 20) / (1 << 20),
-                        (int)bench_below(bench, 46) - 28);
-   return bench_below(bench, 4) ? value : -value;
+      return (float)format_bench_below(it, 1 << 24) * (1.4f / (1 << 24)) -
+             (format_bench_below(it, 4) ? 0.0f : 1.2f);
+   float value = ldexpf(1.0f + (float)format_bench_below(it, 1 << 20) / (1 << 20),
+                        (int)format_bench_below(it, 46) - 28);
+   return format_bench_below(it, 4) ? value : -value;
 }
 
 uint32_t some_value(struct subject *subject, uint32_t c)
 {
-   struct bench *bench = subject->bench;
-   uint32_t bits = 8, word = (uint32_t)agx_test_random(&bench->rng);
+   struct format_bench *it = subject->bench;
+   uint32_t bits = 8, word = (uint32_t)agx_test_random(&it->rng);
    for (uint32_t i = 0; i < subject->model.count; i++)
       if (subject->model.part[i].channel == c)
          bits = subject->model.part[i].bits;
    if (subject->class == FORMAT_OF_FLOATS) {
-      float value = some_float(bench, subject->model.reading);
+      float value = some_float(it, subject->model.reading);
       memcpy(&word, &value, sizeof(word));
       return word;
    }
@@ -70,14 +70,14 @@ static uint32_t ask_stores(struct subject *subject, uint32_t level)
 {
    static const int32_t far[] = {-1, INT32_MIN, INT32_MAX, 65536, 1 << 20, 16384, 131072};
    struct agx_image_region region = subject_level(subject, level);
-   struct bench *bench = subject->bench;
-   struct store *stores = bench->request;
+   struct format_bench *it = subject->bench;
+   struct store *stores = it->request;
    uint32_t count = 0, d = subject->shape->dimension;
    int32_t has_y = d >= FLAT, has_z = d != LINE && d != FLAT;
    for (int32_t z = -has_z; z < (int32_t)region.depth + has_z; z++)
       for (int32_t y = -has_y; y < (int32_t)region.height + has_y; y++)
          for (int32_t x = -1; x < (int32_t)region.width + 1; x++)
-            if (bench_below(bench, 8))
+            if (format_bench_below(it, 8))
                stores[count++] = (struct store){.at = {x, y, z}};
    for (uint32_t i = 0; i < AGX_COUNT(far); i++) {
       stores[count++] = (struct store){.at = {far[i], 0, 0}};

@@ -19,10 +19,10 @@ struct fetch {
    int32_t x, y, z, level;
 };
 
-static uint32_t add_fetch(struct bench *bench, uint32_t count, struct fetch fetch)
+static uint32_t add_fetch(struct format_bench *it, uint32_t count, struct fetch fetch)
 {
    assert_true(count < MAX_REQUESTS);
-   ((struct fetch *)bench->request)[count] = fetch;
+   ((struct fetch *)it->request)[count] = fetch;
    return count + 1;
 }
 
@@ -31,7 +31,7 @@ static uint32_t ask_fetches(struct subject *subject)
 {
    static const int32_t far[] = {-1, -32768, INT32_MIN, INT32_MAX, 65536, 1 << 20, 0xfff0, 16384};
    const struct shape *shape = subject->shape;
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    uint32_t count = 0, d = shape->dimension;
    int32_t levels = (int32_t)shape->levels;
    for (int32_t level = -1; level <= levels + 1; level++) {
@@ -41,13 +41,13 @@ static uint32_t ask_fetches(struct subject *subject)
       for (int32_t z = has_z ? -1 : 0; z <= (int32_t)region.depth - !has_z; z++)
          for (int32_t y = has_y ? -1 : 0; y <= (int32_t)region.height - !has_y; y++)
             for (int32_t x = -1; x <= (int32_t)region.width; x++)
-               count = add_fetch(bench, count, (struct fetch){x, y, z, level});
+               count = add_fetch(it, count, (struct fetch){x, y, z, level});
    }
    for (uint32_t i = 0; i < AGX_COUNT(far); i++) {
-      count = add_fetch(bench, count, (struct fetch){far[i], 0, 0, 0});
-      count = add_fetch(bench, count, (struct fetch){0, d >= FLAT ? far[i] : 0, 0, 0});
-      count = add_fetch(bench, count, (struct fetch){0, 0, d != LINE && d != FLAT ? far[i] : 0, 0});
-      count = add_fetch(bench, count, (struct fetch){0, 0, 0, far[i]});
+      count = add_fetch(it, count, (struct fetch){far[i], 0, 0, 0});
+      count = add_fetch(it, count, (struct fetch){0, d >= FLAT ? far[i] : 0, 0, 0});
+      count = add_fetch(it, count, (struct fetch){0, 0, d != LINE && d != FLAT ? far[i] : 0, 0});
+      count = add_fetch(it, count, (struct fetch){0, 0, 0, far[i]});
    }
    return count;
 }
@@ -94,11 +94,11 @@ static void stores_are_encoded(void **state)
 /* More than a row of 16384 texels, fewer, and one. */
 static void buffers_of_texels(void **state)
 {
-   struct bench *bench = *state;
-   const uint32_t counts[] = {bench->takes_all ? 32767 : 16500, 1031, 1};
+   struct format_bench *it = *state;
+   const uint32_t counts[] = {it->takes_all ? 32767 : 16500, 1031, 1};
    for (uint32_t i = 0; i < AGX_COUNT(counts); i++) {
       const struct shape row = {.width = counts[i], .height = 1, .depth = 1, .levels = 1};
-      for_each_format(bench, check_texels, &row);
+      for_each_format(it, check_texels, &row);
    }
 }
 
@@ -141,19 +141,19 @@ static void other_formats_are_refused(void **state)
       "",
       "R8_UNORMX",
    };
-   struct bench *bench = *state;
+   struct format_bench *it = *state;
    for (uint32_t i = 0; i < AGX_COUNT(names); i++) {
       const struct agx_image_desc desc = {
          .size = sizeof(desc), .type = AGX_IMAGE_2D, .format = names[i], .width = 4, .height = 4};
       struct agx_image *image;
-      assert_fails(agx_image_create(bench->fixture.device, &desc, &image), AGX_UNIMPLEMENTED,
+      assert_fails(agx_image_create(it->fixture.device, &desc, &image), AGX_UNIMPLEMENTED,
                    names[i]);
    }
 }
 
 AGX_TEST_FILE(void)
 {
-#define CASE(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, format_bench_open, format_bench_close)
    const struct CMUnitTest tests[] = {
       CASE(fetches_are_decoded),       CASE(nearest_texels_and_borders), CASE(linear_filters),
       CASE(stores_are_encoded),        CASE(buffers_of_texels),          CASE(samples_of_texels),

@@ -31,7 +31,7 @@ static void run_texels(struct subject *subject, struct agx_buffer *texels, uint3
    for (uint32_t i = 0; i < 2; i++)
       bindings[i] = (struct agx_binding){
          .binding = i, .ref = {texels, AROUND_B, size_B}, .format = subject->model.name};
-   bench_run(subject->bench, TEXELS, subject->class, count, bindings, 2);
+   format_bench_run(subject->bench, TEXELS, subject->class, count, bindings, 2);
 }
 
 static void ask_accesses(struct subject *subject, uint32_t count, enum kind kind)
@@ -85,11 +85,11 @@ static void check_written(struct subject *subject, const uint8_t *memory)
 
 void check_texels(struct subject *subject)
 {
-   struct bench *bench = subject->bench;
+   struct format_bench *it = subject->bench;
    uint32_t texels = subject->shape->width, *words;
    uint32_t count = (uint32_t)agx_align_up(texels + 16, LANES);
    uint64_t size_B = (uint64_t)texels * subject->model.texel_B;
-   struct agx_buffer *buffer = fixture_buffer(&bench->fixture, size_B + 2 * AROUND_B, &words);
+   struct agx_buffer *buffer = fixture_buffer(&it->fixture, size_B + 2 * AROUND_B, &words);
    uint8_t *memory = (uint8_t *)words;
    memset(memory, 0x5a, size_B + 2 * AROUND_B);
    memcpy(memory + AROUND_B, subject->texels, size_B);

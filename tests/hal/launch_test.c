@@ -17,7 +17,7 @@
 #include "stream.h"
 
 /* One dispatch of two buffers and a push word. */
-struct scene {
+struct add_launch {
    struct fixture f;
    struct agx_executable *add;
    struct agx_buffer *buffers[2];
@@ -26,7 +26,7 @@ struct scene {
    uint32_t push;
 };
 
-static void fill_scene(struct scene *it)
+static void fill_add_launch(struct add_launch *it)
 {
    uint32_t *words;
    for (uint32_t i = 0; i < 2; i++) {
@@ -43,16 +43,16 @@ static void fill_scene(struct scene *it)
                                         .push_B = 4};
 }
 
-static void open_scene(struct scene *it, const char *device)
+static void open_add_launch(struct add_launch *it, const char *device)
 {
    memset(it, 0, sizeof(*it));
    fixture_open(&it->f, device);
    it->add = fixture_kernel(&it->f, &agx_test_add);
    it->push = 0x12345678;
-   fill_scene(it);
+   fill_add_launch(it);
 }
 
-static void close_scene(struct scene *it)
+static void close_add_launch(struct add_launch *it)
 {
    agx_release(it->add);
    agx_release(it->buffers[0]);
@@ -69,7 +69,7 @@ static const uint8_t *block_of(const struct agx_command_buffer *commands, uint32
 }
 
 /* The contents are what the Uniform word of the block says; words is where they begin. */
-static void check_block(const struct scene *it, const struct agx_command_buffer *commands,
+static void check_block(const struct add_launch *it, const struct agx_command_buffer *commands,
                         uint32_t number)
 {
    const uint32_t *launch = stream_launch(commands, number);
@@ -86,7 +86,7 @@ static void check_block(const struct scene *it, const struct agx_command_buffer 
    assert_memory_equal(block_of(commands, number), expected, 32 + sizeof(contents));
 }
 
-static void check_words(const struct scene *it, const struct agx_command_buffer *commands,
+static void check_words(const struct add_launch *it, const struct agx_command_buffer *commands,
                         uint32_t number)
 {
    const struct agx_chip *chip = agxw_device_info(agx_context_of(commands->device)->winsys)->chip;
@@ -108,8 +108,8 @@ static void both_ways_write_the_same(void **state)
 {
    static const char *const devices[] = {"virtual:g13g", "virtual:g14d"};
    for (size_t i = 0; i < AGX_COUNT(devices); i++) {
-      struct scene it;
-      open_scene(&it, devices[i]);
+      struct add_launch it;
+      open_add_launch(&it, devices[i]);
       assert_true(it.add->template.is_plain);
       struct agx_command_buffer *commands = fixture_begin(&it.f);
       const struct agx_binding turned[2] = {it.bindings[1], it.bindings[0]};
@@ -124,7 +124,7 @@ static void both_ways_write_the_same(void **state)
          check_words(&it, commands, number);
       }
       agx_release(commands);
-      close_scene(&it);
+      close_add_launch(&it);
    }
 }
 
@@ -134,8 +134,8 @@ static void chunks_are_linked(void **state)
    enum {
       COUNT = 5000
    };
-   struct scene it;
-   open_scene(&it, "virtual:g13g");
+   struct add_launch it;
+   open_add_launch(&it, "virtual:g13g");
    struct agx_command_buffer *commands = fixture_begin(&it.f);
    for (uint32_t i = 0; i < COUNT; i++) {
       assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
@@ -151,7 +151,7 @@ static void chunks_are_linked(void **state)
    check_block(&it, commands, 0);
    check_block(&it, commands, COUNT - 1);
    agx_release(commands);
-   close_scene(&it);
+   close_add_launch(&it);
 }
 
 /* The last launch of many runs, and the breadcrumb. */
@@ -160,8 +160,8 @@ static void long_streams_run(void **state)
    enum {
       COUNT = 33000
    };
-   struct scene it;
-   open_scene(&it, "virtual:g13g");
+   struct add_launch it;
+   open_add_launch(&it, "virtual:g13g");
    struct agx_semaphore *done = fixture_semaphore(&it.f);
    struct agx_command_buffer *commands = fixture_begin(&it.f);
    void *memory;
@@ -179,7 +179,7 @@ static void long_streams_run(void **state)
    assert_int_equal(atomic_load(&agx_command_buffer_breadcrumb(commands)->words->counts[0]), 1);
    agx_release(commands);
    agx_release(done);
-   close_scene(&it);
+   close_add_launch(&it);
 }
 
 /* Recording again makes no request and no allocation: each would fail. */
@@ -199,12 +199,12 @@ static void recording_again_needs_nothing(void **state)
    const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
    const struct agx_executable_desc kernel = {
       .size = sizeof(kernel), .data = image, .data_B = image_B};
-   struct scene it = {.push = 1};
+   struct add_launch it = {.push = 1};
    assert_ok(agx_instance_create(&desc, &it.f.instance));
    assert_ok(agx_device_open_kmd(it.f.instance, &kmd.base, &it.f.device));
    assert_ok(agx_executable_create(it.f.device, &kernel, &it.add));
    free(image);
-   fill_scene(&it);
+   fill_add_launch(&it);
    struct agx_command_buffer *commands = fixture_begin(&it.f);
    for (int round = 0; round < 3; round++) {
       size_t left = atomic_load(&alloc.remaining);
@@ -223,7 +223,7 @@ static void recording_again_needs_nothing(void **state)
    }
    assert_int_equal(strlen(stream_text(commands)), 2 * COUNT - 1);
    agx_release(commands);
-   close_scene(&it);
+   close_add_launch(&it);
    failing_kmd_await_close(&kmd);
 }
 

@@ -45,10 +45,7 @@ static void open_world(struct world *w, uint32_t max_parked)
       .size = sizeof(desc), .max_parked = max_parked, .cache_limit_B = 1 /* keeps nothing */};
    *w = (struct world){0};
    failing_kmd_open(&w->kmd);
-   assert_ok(agx_instance_create(NULL, &w->f.instance));
-   assert_ok(agx_device_open_over(w->f.instance, &desc, &w->kmd.base, &w->f.device));
-   w->f.info.size = sizeof(w->f.info);
-   agx_device_get_info(w->f.device, &w->f.info);
+   fixture_open_over(&w->f, &desc, &w->kmd.base);
    w->gate = fixture_semaphore(&w->f);
    w->done = fixture_semaphore(&w->f);
    w->pool = new_pool(w, 2 * SLAB_B);

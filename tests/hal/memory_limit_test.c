@@ -150,8 +150,7 @@ static void late_allocations_survive_refusals(void **state)
       struct failing_kmd kmd;
       struct fixture f = {0};
       failing_kmd_open(&kmd);
-      assert_ok(agx_instance_create(NULL, &f.instance));
-      assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+      fixture_open_over(&f, NULL, &kmd.base);
       struct agx_semaphore *go = fixture_semaphore(&f), *over = fixture_semaphore(&f),
                            *again = fixture_semaphore(&f);
       struct agx_buffer *first = allocate(&f, (struct request){65536, go, over});

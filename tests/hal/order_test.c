@@ -14,7 +14,7 @@
 #define BUFFERS 6
 #define WORDS   32 /* that a launch adds to */
 
-struct bench {
+struct chain {
    struct fixture f;
    struct agx_executable *add, *raw;
    struct agx_buffer *buffers[BUFFERS];
@@ -37,40 +37,40 @@ static const struct agx_test_kernel raw = {
    .takes_addresses = true,
 };
 
-static int open_bench(void **state)
+static int open_chain(void **state)
 {
-   static struct bench bench;
-   fixture_open(&bench.f, "virtual:g13g");
-   bench.add = fixture_kernel(&bench.f, &agx_test_add);
-   bench.raw = fixture_kernel(&bench.f, &raw);
+   static struct chain chain;
+   fixture_open(&chain.f, "virtual:g13g");
+   chain.add = fixture_kernel(&chain.f, &agx_test_add);
+   chain.raw = fixture_kernel(&chain.f, &raw);
    for (uint32_t i = 0; i < BUFFERS; i++)
-      bench.buffers[i] = fixture_buffer(&bench.f, WORDS * 4, &bench.words[i]);
-   bench.done = fixture_semaphore(&bench.f);
-   *state = &bench;
+      chain.buffers[i] = fixture_buffer(&chain.f, WORDS * 4, &chain.words[i]);
+   chain.done = fixture_semaphore(&chain.f);
+   *state = &chain;
    return 0;
 }
 
-static int close_bench(void **state)
+static int close_chain(void **state)
 {
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    for (uint32_t i = 0; i < BUFFERS; i++)
-      agx_release(bench->buffers[i]);
-   agx_release(bench->done);
-   agx_release(bench->raw);
-   agx_release(bench->add);
-   fixture_close(&bench->f);
+      agx_release(chain->buffers[i]);
+   agx_release(chain->done);
+   agx_release(chain->raw);
+   agx_release(chain->add);
+   fixture_close(&chain->f);
    return 0;
 }
 
 /* buffers[to] = buffers[from] + number, word by word. */
-static void launch(struct bench *bench, struct agx_command_buffer *commands, uint32_t from,
+static void launch(struct chain *chain, struct agx_command_buffer *commands, uint32_t from,
                    uint32_t to, uint32_t number)
 {
-   struct agx_buffer *buffers[2] = {bench->buffers[from], bench->buffers[to]};
-   fixture_dispatch(commands, bench->add, 1, buffers, 2, &number, 4);
+   struct agx_buffer *buffers[2] = {chain->buffers[from], chain->buffers[to]};
+   fixture_dispatch(commands, chain->add, 1, buffers, 2, &number, 4);
 }
 
-static void launch_raw(struct bench *bench, struct agx_command_buffer *commands, uint32_t from,
+static void launch_raw(struct chain *chain, struct agx_command_buffer *commands, uint32_t from,
                        uint32_t to, uint32_t number)
 {
    struct {
@@ -78,32 +78,32 @@ static void launch_raw(struct bench *bench, struct agx_command_buffer *commands,
       uint32_t number;
    } push = {.number = number};
    struct agx_buffer_info info = {.size = sizeof(info)};
-   agx_buffer_get_info(bench->buffers[from], &info);
+   agx_buffer_get_info(chain->buffers[from], &info);
    push.from = info.address;
-   agx_buffer_get_info(bench->buffers[to], &info);
+   agx_buffer_get_info(chain->buffers[to], &info);
    push.to = info.address;
-   fixture_dispatch(commands, bench->raw, 1, NULL, 0, &push, 20);
+   fixture_dispatch(commands, chain->raw, 1, NULL, 0, &push, 20);
 }
 
-static struct agx_barrier barrier_of(struct bench *bench, const uint32_t *which, uint32_t count,
+static struct agx_barrier barrier_of(struct chain *chain, const uint32_t *which, uint32_t count,
                                      struct agx_buffer **out_buffers)
 {
    for (uint32_t i = 0; i < count; i++)
-      out_buffers[i] = bench->buffers[which[i]];
+      out_buffers[i] = chain->buffers[which[i]];
    return (struct agx_barrier){
       .size = sizeof(struct agx_barrier), .buffer_count = count, .buffers = out_buffers};
 }
 
-static void run(struct bench *bench, struct agx_command_buffer *commands)
+static void run(struct chain *chain, struct agx_command_buffer *commands)
 {
-   struct agx_point point = {bench->done, ++bench->value};
-   assert_ok(fixture_submit(&bench->f, commands, NO_POINT, point));
-   assert_ok(fixture_wait(bench->done, bench->value));
+   struct agx_point point = {chain->done, ++chain->value};
+   assert_ok(fixture_submit(&chain->f, commands, NO_POINT, point));
+   assert_ok(fixture_wait(chain->done, chain->value));
 }
 
 /* A script: "ab" launches from a to b, "AB" by addresses; "|" is a barrier, "(x)" one of buffer x,
  * "h" one to the host; "!" signals, "?" waits for and "0" resets the event. */
-static void play(struct bench *bench, const char *script, struct agx_event *event,
+static void play(struct chain *chain, const char *script, struct agx_event *event,
                  struct agx_command_buffer *commands)
 {
    static const struct agx_barrier to_host = {.size = sizeof(to_host),
@@ -116,7 +116,7 @@ static void play(struct bench *bench, const char *script, struct agx_event *even
       if (*at == '|') {
          assert_ok(agx_cmd_barrier(commands, NULL));
       } else if (*at == '(') {
-         struct agx_barrier barrier = barrier_of(bench, (uint32_t[]){at[1] - 'a'}, 1, buffers);
+         struct agx_barrier barrier = barrier_of(chain, (uint32_t[]){at[1] - 'a'}, 1, buffers);
          assert_ok(agx_cmd_barrier(commands, &barrier));
          at += 2;
       } else if (*at == 'h') {
@@ -127,10 +127,10 @@ static void play(struct bench *bench, const char *script, struct agx_event *even
                                     : AGX_EVENT_RESET;
          assert_ok(agx_cmd_event(commands, event, op, NULL));
       } else if (*at < 'a') {
-         launch_raw(bench, commands, (uint32_t)(at[0] - 'A'), (uint32_t)(at[1] - 'A'), 1);
+         launch_raw(chain, commands, (uint32_t)(at[0] - 'A'), (uint32_t)(at[1] - 'A'), 1);
          at++;
       } else {
-         launch(bench, commands, (uint32_t)(at[0] - 'a'), (uint32_t)(at[1] - 'a'), 1);
+         launch(chain, commands, (uint32_t)(at[0] - 'a'), (uint32_t)(at[1] - 'a'), 1);
          at++;
       }
    }
@@ -181,13 +181,13 @@ static void words_stand_at_hazards(void **state)
       {"AB ! ? cd", "LBL"},
       {"| AB", "L"},
    };
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    struct agx_event *event;
-   assert_ok(agx_event_create(bench->f.device, &event));
-   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   assert_ok(agx_event_create(chain->f.device, &event));
+   struct agx_command_buffer *commands = fixture_begin(&chain->f);
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       assert_ok(agx_command_buffer_begin(commands));
-      play(bench, cases[i].script, event, commands);
+      play(chain, cases[i].script, event, commands);
       assert_ok(agx_command_buffer_end(commands));
       if (strcmp(stream_text(commands), cases[i].stream) != 0)
          fail_msg("\"%s\" became %s, not %s", cases[i].script, stream_text(commands),
@@ -214,7 +214,7 @@ static const struct agx_test_kernel beside = {
 };
 
 /* A dispatch that names its workgroups' size is recorded by the general path. */
-static void launch_beside(struct bench *bench, struct agx_command_buffer *commands,
+static void launch_beside(struct chain *chain, struct agx_command_buffer *commands,
                           struct agx_executable *executable, const char *buffers, bool is_general)
 {
    const uint32_t number = 1;
@@ -222,7 +222,7 @@ static void launch_beside(struct bench *bench, struct agx_command_buffer *comman
    for (uint32_t i = 0; i < 3; i++)
       bindings[i] = (struct agx_binding){
          .binding = i,
-         .ref = {.buffer = bench->buffers[buffers[i] - 'a'], .length_B = AGX_WHOLE_LENGTH}};
+         .ref = {.buffer = chain->buffers[buffers[i] - 'a'], .length_B = AGX_WHOLE_LENGTH}};
    const struct agx_dispatch dispatch = {
       .size = sizeof(dispatch),
       .executable = executable,
@@ -246,15 +246,15 @@ static void untouched_bindings_are_no_hazards(void **state)
       {"abc", "deb", "LL"},  /* bound only, after it was written */
       {"abc", "bdc", "LBL"}, /* what is read and written is one */
    };
-   struct bench *bench = *state;
-   struct agx_executable *executable = fixture_kernel(&bench->f, &beside);
-   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   struct chain *chain = *state;
+   struct agx_executable *executable = fixture_kernel(&chain->f, &beside);
+   struct agx_command_buffer *commands = fixture_begin(&chain->f);
    for (size_t i = 0; i < 2 * AGX_COUNT(cases); i++) {
       const bool is_general = i % 2;
       assert_ok(agx_command_buffer_begin(commands));
-      launch_beside(bench, commands, executable, cases[i / 2].first, is_general);
+      launch_beside(chain, commands, executable, cases[i / 2].first, is_general);
       assert_ok(agx_cmd_barrier(commands, NULL));
-      launch_beside(bench, commands, executable, cases[i / 2].second, is_general);
+      launch_beside(chain, commands, executable, cases[i / 2].second, is_general);
       assert_ok(agx_command_buffer_end(commands));
       if (strcmp(stream_text(commands), cases[i / 2].stream) != 0)
          fail_msg("%s | %s became %s, not %s, on the %s path", cases[i / 2].first,
@@ -264,14 +264,14 @@ static void untouched_bindings_are_no_hazards(void **state)
    for (uint32_t is_general = 0; is_general < 2; is_general++) {
       struct agx_buffer *all[BUFFERS];
       uint32_t *words;
-      memcpy(all, bench->buffers, sizeof(all));
-      bench->buffers[2] = fixture_buffer(&bench->f, WORDS * 4, &words);
+      memcpy(all, chain->buffers, sizeof(all));
+      chain->buffers[2] = fixture_buffer(&chain->f, WORDS * 4, &words);
       assert_ok(agx_command_buffer_begin(commands));
-      launch_beside(bench, commands, executable, "abc", is_general);
+      launch_beside(chain, commands, executable, "abc", is_general);
       assert_ok(agx_command_buffer_end(commands));
-      agx_release(bench->buffers[2]);
-      memcpy(bench->buffers, all, sizeof(all));
-      run(bench, commands);
+      agx_release(chain->buffers[2]);
+      memcpy(chain->buffers, all, sizeof(all));
+      run(chain, commands);
    }
    agx_release(commands);
    agx_release(executable);
@@ -352,17 +352,17 @@ static bool needs_barrier(const struct oracle *it, uint32_t from, uint32_t to)
    return false;
 }
 
-static void one_of_many(struct bench *bench, struct agx_event *event, uint64_t seed)
+static void one_of_many(struct chain *chain, struct agx_event *event, uint64_t seed)
 {
    struct agx_test_rng rng = {seed};
    struct oracle it = {.count = 0};
-   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   struct agx_command_buffer *commands = fixture_begin(&chain->f);
    bool is_signalled = false;
    uint32_t signal_at = 0;
    for (uint32_t i = 0; i < BUFFERS; i++) {
       it.words[i] = 1000 * i;
       for (uint32_t w = 0; w < WORDS; w++)
-         bench->words[i][w] = 1000 * i;
+         chain->words[i][w] = 1000 * i;
    }
    for (uint32_t step = 0; step < STEPS; step++) {
       uint32_t from = (uint32_t)agx_test_random_below(&rng, BUFFERS);
@@ -381,29 +381,29 @@ static void one_of_many(struct bench *bench, struct agx_event *event, uint64_t s
       if (needs_barrier(&it, from, to) || agx_test_random_below(&rng, 5) == 0) {
          const uint32_t which[2] = {from, to};
          bool is_global = is_raw || agx_test_random_below(&rng, 2);
-         struct agx_barrier barrier = barrier_of(bench, which, 2, buffers);
+         struct agx_barrier barrier = barrier_of(chain, which, 2, buffers);
          assert_ok(agx_cmd_barrier(commands, is_global ? NULL : &barrier));
          note_barrier(&it, it.count, which, is_global ? 0 : 2);
       }
-      (is_raw ? launch_raw : launch)(bench, commands, from, to, step);
+      (is_raw ? launch_raw : launch)(chain, commands, from, to, step);
       note_launch(&it, from, to, is_raw, step);
    }
    assert_ok(agx_command_buffer_end(commands));
    assert_string_equal(stream_text(commands), it.stream);
-   run(bench, commands);
+   run(chain, commands);
    for (uint32_t i = 0; i < BUFFERS; i++)
       for (uint32_t w = 0; w < WORDS; w++)
-         assert_int_equal(bench->words[i][w], it.words[i]);
+         assert_int_equal(chain->words[i][w], it.words[i]);
    agx_release(commands);
 }
 
 static void what_barriers_order_comes_out_right(void **state)
 {
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    struct agx_event *event;
-   assert_ok(agx_event_create(bench->f.device, &event));
+   assert_ok(agx_event_create(chain->f.device, &event));
    for (uint64_t seed = 1; seed <= 40; seed++)
-      one_of_many(bench, event, seed);
+      one_of_many(chain, event, seed);
    agx_release(event);
 }
 
@@ -414,22 +414,22 @@ static void what_nobody_orders_may_overlap(void **state)
    enum {
       RUNS = 40
    };
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    const char *chaos = getenv("AGX_VIRTUAL_CHAOS");
    uint32_t wrong[2] = {0};
    for (uint32_t has_barriers = 0; has_barriers < 2; has_barriers++) {
-      struct agx_command_buffer *commands = fixture_begin(&bench->f);
+      struct agx_command_buffer *commands = fixture_begin(&chain->f);
       for (uint32_t i = 0; i + 1 < BUFFERS; i++) {
-         launch(bench, commands, i, i + 1, 1);
+         launch(chain, commands, i, i + 1, 1);
          if (has_barriers)
             assert_ok(agx_cmd_barrier(commands, NULL));
       }
       assert_ok(agx_command_buffer_end(commands));
       for (uint32_t n = 0; n < RUNS; n++) {
          for (uint32_t i = 0; i < BUFFERS; i++)
-            memset(bench->words[i], 0, WORDS * 4);
-         run(bench, commands);
-         wrong[has_barriers] += bench->words[BUFFERS - 1][0] != BUFFERS - 1;
+            memset(chain->words[i], 0, WORDS * 4);
+         run(chain, commands);
+         wrong[has_barriers] += chain->words[BUFFERS - 1][0] != BUFFERS - 1;
       }
       agx_release(commands);
    }
@@ -445,18 +445,18 @@ static void more_objects_than_a_set_begins_with(void **state)
    enum {
       COUNT = 100
    };
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    struct agx_buffer *buffers[COUNT];
    uint32_t *words[COUNT], one = 1;
-   struct agx_command_buffer *both[2] = {fixture_begin(&bench->f), fixture_begin(&bench->f)};
+   struct agx_command_buffer *both[2] = {fixture_begin(&chain->f), fixture_begin(&chain->f)};
    for (uint32_t i = 0; i < COUNT; i++)
-      buffers[i] = fixture_buffer(&bench->f, WORDS * 4, &words[i]);
+      buffers[i] = fixture_buffer(&chain->f, WORDS * 4, &words[i]);
    /* In two sets at once, in another order, so that hints mislead. */
    for (uint32_t i = 0; i + 1 < COUNT; i++) {
       uint32_t j = COUNT - 2 - i;
-      fixture_dispatch(both[0], bench->add, 1, &buffers[i], 2, &one, 4);
+      fixture_dispatch(both[0], chain->add, 1, &buffers[i], 2, &one, 4);
       assert_ok(agx_cmd_barrier(both[0], NULL));
-      fixture_dispatch(both[1], bench->add, 1, &buffers[j], 2, &one, 4);
+      fixture_dispatch(both[1], chain->add, 1, &buffers[j], 2, &one, 4);
       assert_ok(agx_cmd_barrier(both[1], NULL));
    }
    for (uint32_t i = 0; i < 2; i++) {
@@ -467,9 +467,9 @@ static void more_objects_than_a_set_begins_with(void **state)
    }
    for (uint32_t i = 0; i < COUNT; i++)
       agx_release(buffers[i]); /* the recordings keep them */
-   run(bench, both[0]);
+   run(chain, both[0]);
    assert_int_equal(words[COUNT - 1][0], COUNT - 1);
-   run(bench, both[1]);
+   run(chain, both[1]);
    assert_int_equal(words[COUNT - 1][0], COUNT - 1);
    agx_release(both[0]);
    agx_release(both[1]);
@@ -477,7 +477,7 @@ static void more_objects_than_a_set_begins_with(void **state)
 
 static void mistakes_are_told(void **state)
 {
-   struct bench *bench = *state;
+   struct chain *chain = *state;
    struct agx_event *event;
    struct agx_buffer *none[1] = {NULL};
    struct agx_barrier bad[] = {
@@ -488,8 +488,8 @@ static void mistakes_are_told(void **state)
    };
    static const char *const texts[] = {"stages 0x40", "scopes 0x400", "buffers at NULL",
                                        "buffer 0 is NULL"};
-   assert_ok(agx_event_create(bench->f.device, &event));
-   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   assert_ok(agx_event_create(chain->f.device, &event));
+   struct agx_command_buffer *commands = fixture_begin(&chain->f);
    for (uint32_t i = 0; i < AGX_COUNT(bad); i++) {
       assert_ok(agx_command_buffer_begin(commands));
       assert_fails(agx_cmd_barrier(commands, &bad[i]), AGX_INVALID_ARGUMENT, texts[i]);
@@ -518,5 +518,5 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(more_objects_than_a_set_begins_with),
       cmocka_unit_test(mistakes_are_told),
    };
-   return cmocka_run_group_tests(tests, open_bench, close_bench);
+   return cmocka_run_group_tests(tests, open_chain, close_chain);
 }

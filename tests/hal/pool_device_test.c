@@ -207,8 +207,7 @@ static void a_device_without_memory(void **state)
    struct fixture f = {0};
    struct agx_buffer *buffer = NULL;
    failing_kmd_open(&kmd);
-   assert_ok(agx_instance_create(NULL, &f.instance));
-   assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+   fixture_open_over(&f, NULL, &kmd.base);
    struct agx_pool *pool = new_pool(&f, &desc);
    failing_kmd_arm(&kmd, 0, NR_CREATE, ENOMEM);
    assert_fails(agx_pool_allocate(pool, 100, 0, &buffer), AGX_RESOURCE_EXHAUSTED, "GEM_CREATE");

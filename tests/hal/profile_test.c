@@ -195,8 +195,7 @@ static void timing_is_checked(void **state)
    struct told told = {0};
    struct failing_kmd kmd;
    failing_kmd_open(&kmd);
-   assert_ok(agx_instance_create(NULL, &f.instance));
-   assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+   fixture_open_over(&f, NULL, &kmd.base);
    struct agx_profile_desc desc = {.size = sizeof(desc), .fn = note, .user = &told};
    for (uint32_t i = 0; i < 2; i++) {
       failing_kmd_arm(&kmd, 0, requests[i], ENOTTY);

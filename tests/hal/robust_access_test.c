@@ -43,7 +43,7 @@ static const struct shape shapes[] = {
    {"sums", 4, 4, 0, 4, 1, 4, true},
 };
 
-struct bench {
+struct accesses {
    struct fixture fixture;
    struct agx_buffer *buffers[3];
    uint8_t *data;
@@ -54,32 +54,32 @@ struct bench {
    struct agx_test_rng rng;
 };
 
-static uint32_t below(struct bench *bench, uint64_t bound)
+static uint32_t below(struct accesses *it, uint64_t bound)
 {
-   return (uint32_t)agx_test_random_below(&bench->rng, bound);
+   return (uint32_t)agx_test_random_below(&it->rng, bound);
 }
 
 /* ---- what is asked for ---------------------------------------------------------- */
 
 /* Near the end, near 0, near what wraps, anything. */
-static uint32_t choose_index(struct bench *bench, uint32_t stride, uint64_t size)
+static uint32_t choose_index(struct accesses *it, uint32_t stride, uint64_t size)
 {
    uint64_t end = stride ? size / stride : 4;
-   switch (below(bench, 8)) {
+   switch (below(it, 8)) {
    case 0:
    case 1:
    case 2:
-      return (uint32_t)(end + 3 - below(bench, 6));
+      return (uint32_t)(end + 3 - below(it, 6));
    case 3:
    case 4:
-      return below(bench, end + 2);
+      return below(it, end + 2);
    case 5:
-      return (uint32_t)(((uint64_t)(1 + below(bench, 16)) << 32) / AGX_MAX(stride, 1u)) +
-             below(bench, 4) - 1;
+      return (uint32_t)(((uint64_t)(1 + below(it, 16)) << 32) / AGX_MAX(stride, 1u)) +
+             below(it, 4) - 1;
    case 6:
-      return UINT32_MAX - below(bench, 40);
+      return UINT32_MAX - below(it, 40);
    default:
-      return (uint32_t)agx_test_random(&bench->rng) >> below(bench, 32);
+      return (uint32_t)agx_test_random(&it->rng) >> below(it, 32);
    }
 }
 
@@ -103,13 +103,13 @@ static bool is_inside(const struct shape *shape, uint64_t offset, uint64_t size)
 
 /* ---- one dispatch ------------------------------------------------------------------ */
 
-static void run(struct bench *bench, struct agx_executable *executable, uint64_t offset,
+static void run(struct accesses *it, struct agx_executable *executable, uint64_t offset,
                 uint64_t size, uint32_t writes)
 {
    const struct agx_binding bindings[3] = {
-      {.binding = 0, .ref = {size ? bench->buffers[0] : NULL, offset, size}},
-      {.binding = 1, .ref = {bench->buffers[1], 0, AGX_WHOLE_LENGTH}},
-      {.binding = 2, .ref = {bench->buffers[2], 0, AGX_WHOLE_LENGTH}}};
+      {.binding = 0, .ref = {size ? it->buffers[0] : NULL, offset, size}},
+      {.binding = 1, .ref = {it->buffers[1], 0, AGX_WHOLE_LENGTH}},
+      {.binding = 2, .ref = {it->buffers[2], 0, AGX_WHOLE_LENGTH}}};
    const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                          .executable = executable,
                                          .workgroups = {1, 1, 1},
@@ -117,27 +117,27 @@ static void run(struct bench *bench, struct agx_executable *executable, uint64_t
                                          .bindings = bindings,
                                          .push = &writes,
                                          .push_B = 4};
-   struct agx_command_buffer *commands = fixture_begin(&bench->fixture);
+   struct agx_command_buffer *commands = fixture_begin(&it->fixture);
    assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
-   bench->submitted++;
-   assert_ok(fixture_submit(&bench->fixture, commands, NO_POINT,
-                            (struct agx_point){bench->done, bench->submitted}));
-   assert_ok(fixture_wait(bench->done, bench->submitted));
+   it->submitted++;
+   assert_ok(fixture_submit(&it->fixture, commands, NO_POINT,
+                            (struct agx_point){it->done, it->submitted}));
+   assert_ok(fixture_wait(it->done, it->submitted));
    agx_release(commands);
 }
 
 /* The bytes of a component's result, or what was stored, against what they should be. */
-static void check_load(const struct bench *bench, const struct shape *shape, const uint8_t *before,
+static void check_load(const struct accesses *it, const struct shape *shape, const uint8_t *before,
                        uint64_t size, bool is_zero)
 {
    for (uint32_t lane = 0; lane < LANES; lane++) {
-      uint64_t offset = offset_of(shape, bench->places + (size_t)2 * lane);
+      uint64_t offset = offset_of(shape, it->places + (size_t)2 * lane);
       if (!is_zero &&
           !is_inside(shape, offset + (shape->components - 1) * shape->component_B, size))
          continue;
       for (uint32_t c = 0; c < shape->components; c++, offset += shape->component_B) {
-         const uint8_t *got = bench->results + lane * shape->result_B + c * shape->component_B;
+         const uint8_t *got = it->results + lane * shape->result_B + c * shape->component_B;
          const uint8_t zeros[8] = {0};
          bool inside = is_inside(shape, offset, size);
          if (memcmp(got, inside ? before + offset : zeros, shape->component_B) != 0)
@@ -148,14 +148,14 @@ static void check_load(const struct bench *bench, const struct shape *shape, con
    }
 }
 
-static void check_store(const struct bench *bench, const struct shape *shape, const uint8_t *before,
+static void check_store(const struct accesses *it, const struct shape *shape, const uint8_t *before,
                         uint64_t at, uint64_t size, bool is_zero)
 {
    uint8_t wanted[BUFFER_B];
    bool any_outside = false;
    memcpy(wanted, before, BUFFER_B);
    for (uint32_t lane = 0; lane < LANES; lane++) {
-      uint64_t offset = offset_of(shape, bench->places + (size_t)2 * lane);
+      uint64_t offset = offset_of(shape, it->places + (size_t)2 * lane);
       for (uint32_t c = 0; c < shape->components; c++, offset += shape->component_B) {
          bool inside = is_inside(shape, offset, size);
          any_outside |= !inside;
@@ -165,44 +165,44 @@ static void check_store(const struct bench *bench, const struct shape *shape, co
    }
    for (uint64_t i = 0; i < BUFFER_B; i++) {
       bool is_bound = i >= at && i < at + size;
-      if (bench->data[i] != wanted[i] && !(is_bound && any_outside && !is_zero))
+      if (it->data[i] != wanted[i] && !(is_bound && any_outside && !is_zero))
          fail_msg("%s, %s of %llu bytes: byte %lld is %02x, not %02x", shape->name,
                   is_zero ? "zero" : "clamp", (unsigned long long)size, (long long)(i - at),
-                  bench->data[i], wanted[i]);
+                  it->data[i], wanted[i]);
    }
 }
 
-static void try_one(struct bench *bench, const struct shape *shape,
+static void try_one(struct accesses *it, const struct shape *shape,
                     struct agx_executable *executable, bool is_zero)
 {
    uint8_t before[BUFFER_B];
-   uint64_t at = 8 * below(bench, 20);
-   uint64_t size = below(bench, 8) == 0 ? 0 : below(bench, below(bench, 2) ? 80 : 1500);
+   uint64_t at = 8 * below(it, 20);
+   uint64_t size = below(it, 8) == 0 ? 0 : below(it, below(it, 2) ? 80 : 1500);
    for (uint32_t i = 0; i < BUFFER_B; i++)
-      bench->data[i] = before[i] = (uint8_t)agx_test_random(&bench->rng);
+      it->data[i] = before[i] = (uint8_t)agx_test_random(&it->rng);
    for (uint32_t lane = 0; lane < LANES; lane++) {
-      uint32_t *place = bench->places + (size_t)2 * lane;
-      place[0] = choose_index(bench, shape->stride, size);
-      place[1] = shape->is_sum ? choose_index(bench, 4, size) - place[0] : 0;
+      uint32_t *place = it->places + (size_t)2 * lane;
+      place[0] = choose_index(it, shape->stride, size);
+      place[1] = shape->is_sum ? choose_index(it, 4, size) - place[0] : 0;
       if (shape->inner)
-         place[1] = below(bench, 3) ? below(bench, 6) : choose_index(bench, shape->inner, size);
+         place[1] = below(it, 3) ? below(it, 6) : choose_index(it, shape->inner, size);
    }
-   memset(bench->results, MARK, LANES * 16);
-   run(bench, executable, at, size, 0);
-   check_load(bench, shape, before + at, size, is_zero);
-   assert_memory_equal(bench->data, before, BUFFER_B);
+   memset(it->results, MARK, LANES * 16);
+   run(it, executable, at, size, 0);
+   check_load(it, shape, before + at, size, is_zero);
+   assert_memory_equal(it->data, before, BUFFER_B);
    for (uint32_t lane = 0; lane < LANES; lane++) {
-      uint64_t offset = offset_of(shape, bench->places + (size_t)2 * lane);
+      uint64_t offset = offset_of(shape, it->places + (size_t)2 * lane);
       for (uint32_t b = 0; b < shape->component_B * shape->components; b++)
-         bench->results[lane * shape->result_B + b] = stored_byte(offset + b);
+         it->results[lane * shape->result_B + b] = stored_byte(offset + b);
    }
-   run(bench, executable, at, size, 1);
-   check_store(bench, shape, before, at, size, is_zero);
+   run(it, executable, at, size, 1);
+   check_store(it, shape, before, at, size, is_zero);
 }
 
 /* ---- all of them --------------------------------------------------------------------- */
 
-static struct agx_executable *load(struct bench *bench, const char *name, uint32_t robustness)
+static struct agx_executable *load(struct accesses *it, const char *name, uint32_t robustness)
 {
    static const struct agx_binding_robustness off[] = {{0, 1, AGX_ROBUST_OFF},
                                                        {0, 2, AGX_ROBUST_OFF}};
@@ -213,7 +213,7 @@ static struct agx_executable *load(struct bench *bench, const char *name, uint32
    char *path = agx_test_path(file), *spirv = agx_test_read_file(path, &desc.data_B);
    struct agx_executable *executable;
    desc.data = spirv;
-   assert_ok(agx_executable_create(bench->fixture.device, &desc, &executable));
+   assert_ok(agx_executable_create(it->fixture.device, &desc, &executable));
    free(spirv);
    free(path);
    return executable;
@@ -221,28 +221,28 @@ static struct agx_executable *load(struct bench *bench, const char *name, uint32
 
 static void try_all(const char *debug, uint32_t rounds)
 {
-   struct bench bench = {.rng = {rounds}};
+   struct accesses it = {.rng = {rounds}};
    setenv("AGX_DEBUG", debug, 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
-   fixture_open(&bench.fixture, "virtual");
+   fixture_open(&it.fixture, "virtual");
    unsetenv("AGX_VIRTUAL_CHECK");
    unsetenv("AGX_DEBUG");
-   bench.done = fixture_semaphore(&bench.fixture);
-   bench.buffers[0] = fixture_buffer(&bench.fixture, BUFFER_B, (uint32_t **)&bench.data);
-   bench.buffers[1] = fixture_buffer(&bench.fixture, LANES * 8, &bench.places);
-   bench.buffers[2] = fixture_buffer(&bench.fixture, LANES * 16, (uint32_t **)&bench.results);
+   it.done = fixture_semaphore(&it.fixture);
+   it.buffers[0] = fixture_buffer(&it.fixture, BUFFER_B, (uint32_t **)&it.data);
+   it.buffers[1] = fixture_buffer(&it.fixture, LANES * 8, &it.places);
+   it.buffers[2] = fixture_buffer(&it.fixture, LANES * 16, (uint32_t **)&it.results);
    for (size_t s = 0; s < AGX_COUNT(shapes); s++) {
       for (uint32_t mode = AGX_ROBUST_CLAMP; mode <= AGX_ROBUST_ZERO; mode++) {
-         struct agx_executable *executable = load(&bench, shapes[s].name, mode);
+         struct agx_executable *executable = load(&it, shapes[s].name, mode);
          for (uint32_t round = 0; round < rounds; round++)
-            try_one(&bench, &shapes[s], executable, mode == AGX_ROBUST_ZERO);
+            try_one(&it, &shapes[s], executable, mode == AGX_ROBUST_ZERO);
          agx_release(executable);
       }
    }
    for (int i = 0; i < 3; i++)
-      agx_release(bench.buffers[i]);
-   agx_release(bench.done);
-   fixture_close(&bench.fixture);
+      agx_release(it.buffers[i]);
+   agx_release(it.done);
+   fixture_close(&it.fixture);
 }
 
 static void accesses_at_any_index_are_inside_or_nowhere(void **state)

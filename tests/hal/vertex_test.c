@@ -152,7 +152,7 @@ static bool is_same(const struct agx_vertex_format *format, uint32_t got, uint32
 
 /* ---- set-ups -------------------------------------------------------------- */
 
-struct setup {
+struct draw_plan {
    struct agx_test_rng *rng;
    uint32_t mode, index_B;
    struct attribute attributes[INPUTS];
@@ -160,12 +160,12 @@ struct setup {
    uint64_t index_start, index_size;
 };
 
-static uint32_t below(struct setup *s, uint32_t bound)
+static uint32_t below(struct draw_plan *s, uint32_t bound)
 {
    return (uint32_t)agx_test_random_below(s->rng, bound);
 }
 
-static const struct agx_vertex_format *random_format(struct setup *s, bool is_integer)
+static const struct agx_vertex_format *random_format(struct draw_plan *s, bool is_integer)
 {
    uint32_t count = 0;
    while (agx_vertex_format_at(count))
@@ -178,7 +178,7 @@ static const struct agx_vertex_format *random_format(struct setup *s, bool is_in
 }
 
 /* What the code is compiled for. */
-static void choose_static(struct setup *s)
+static void choose_static(struct draw_plan *s)
 {
    static const uint32_t indices[] = {0, 0, 1, 2, 4};
    s->mode = below(s, 3);
@@ -197,7 +197,7 @@ static void choose_static(struct setup *s)
 }
 
 /* What a draw says. Where nothing may lie outside, buffers are long. */
-static void choose_draw(struct setup *s)
+static void choose_draw(struct draw_plan *s)
 {
    bool is_off = s->mode == AGX_ROBUST_OFF;
    s->vertices = 1 + below(s, VERTICES);
@@ -220,7 +220,7 @@ static void choose_draw(struct setup *s)
    }
 }
 
-static const char *text_of(const struct setup *s, const struct attribute *a)
+static const char *text_of(const struct draw_plan *s, const struct attribute *a)
 {
    static char text[256];
    snprintf(text, sizeof(text), "mode %u, %s, stride %u, divisor %d, buffer of %llu, offset %llu",
@@ -241,7 +241,7 @@ struct world {
    uint64_t attributes, compared;
 };
 
-static struct agx_executable *compile(struct world *w, const struct setup *s)
+static struct agx_executable *compile(struct world *w, const struct draw_plan *s)
 {
    struct agx_vertex_attribute attributes[INPUTS];
    for (uint32_t i = 0; i < INPUTS; i++)
@@ -263,7 +263,7 @@ static struct agx_executable *compile(struct world *w, const struct setup *s)
 }
 
 /* Off: attributes without an element are refused. */
-static bool record(struct world *w, const struct setup *s, struct agx_executable *executable,
+static bool record(struct world *w, const struct draw_plan *s, struct agx_executable *executable,
                    struct agx_command_buffer *commands, uint64_t out_B)
 {
    struct agx_vertex_buffer buffers[INPUTS];
@@ -290,7 +290,7 @@ static bool record(struct world *w, const struct setup *s, struct agx_executable
    return true;
 }
 
-static uint32_t vertex_of(const struct world *w, const struct setup *s, uint32_t x)
+static uint32_t vertex_of(const struct world *w, const struct draw_plan *s, uint32_t x)
 {
    const uint8_t *pool = (const uint8_t *)w->pool_words;
    uint64_t position = (uint64_t)s->first + x, count = s->index_B ? s->index_size / s->index_B : 0;
@@ -305,7 +305,7 @@ static uint32_t vertex_of(const struct world *w, const struct setup *s, uint32_t
 }
 
 /* In mode off indices and vertices must not lead outside. */
-static bool stays_inside(const struct world *w, const struct setup *s)
+static bool stays_inside(const struct world *w, const struct draw_plan *s)
 {
    uint32_t scratch[4];
    for (uint32_t i = 0; i < INPUTS && s->mode == AGX_ROBUST_OFF; i++)
@@ -317,7 +317,7 @@ static bool stays_inside(const struct world *w, const struct setup *s)
    return true;
 }
 
-static void compare(struct world *w, const struct setup *s, const uint32_t *got)
+static void compare(struct world *w, const struct draw_plan *s, const uint32_t *got)
 {
    for (uint32_t y = 0; y < s->instances; y++)
       for (uint32_t x = 0; x < s->vertices; x++, got += RECORD) {
@@ -338,7 +338,7 @@ static void compare(struct world *w, const struct setup *s, const uint32_t *got)
 static void run_setups(struct world *w, struct agx_test_rng *rng)
 {
    const uint64_t draw_B = 4ull * RECORD * VERTICES * INSTANCES;
-   struct setup setups[DRAWS], first = {.rng = rng};
+   struct draw_plan setups[DRAWS], first = {.rng = rng};
    struct agx_command_buffer *commands = fixture_begin(&w->f);
    struct agx_semaphore *semaphore = fixture_semaphore(&w->f);
    choose_static(&first);

@@ -62,7 +62,7 @@ static double median(double *values, unsigned count)
 
 /* ---- what is recorded ----------------------------------------------------- */
 
-struct bench {
+struct vkhost {
    struct vk_device vk;
    struct vk_resource buffers[2];
    VkDescriptorSetLayout set_layout;
@@ -73,9 +73,9 @@ struct bench {
    uint64_t value;
 };
 
-static agx_status make_set(struct bench *bench)
+static agx_status make_set(struct vkhost *it)
 {
-   VkDevice device = bench->vk.device;
+   VkDevice device = it->vk.device;
    VkDescriptorSetLayoutBinding bindings[2];
    VkDescriptorBufferInfo ranges[2];
    VkWriteDescriptorSet writes[2];
@@ -96,18 +96,18 @@ static agx_status make_set(struct bench *bench)
                                                  .maxSets = 1,
                                                  .poolSizeCount = 1,
                                                  .pPoolSizes = &size};
-   VK_TRY(vkCreateDescriptorSetLayout(device, &layout, NULL, &bench->set_layout));
+   VK_TRY(vkCreateDescriptorSetLayout(device, &layout, NULL, &it->set_layout));
    VK_TRY(vkCreateDescriptorPool(device, &pool_info, NULL, &pool));
    const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .descriptorPool = pool,
                                             .descriptorSetCount = 1,
-                                            .pSetLayouts = &bench->set_layout};
-   VK_TRY(vkAllocateDescriptorSets(device, &set, &bench->set));
+                                            .pSetLayouts = &it->set_layout};
+   VK_TRY(vkAllocateDescriptorSets(device, &set, &it->set));
    for (uint32_t i = 0; i < 2; i++) {
-      AGX_TRY(vk_buffer_create(&bench->vk, 4096, &bench->buffers[i]));
-      ranges[i] = (VkDescriptorBufferInfo){bench->buffers[i].buffer, 0, VK_WHOLE_SIZE};
+      AGX_TRY(vk_buffer_create(&it->vk, 4096, &it->buffers[i]));
+      ranges[i] = (VkDescriptorBufferInfo){it->buffers[i].buffer, 0, VK_WHOLE_SIZE};
       writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                         .dstSet = bench->set,
+                                         .dstSet = it->set,
                                          .dstBinding = i,
                                          .descriptorCount = 1,
                                          .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -117,20 +117,20 @@ static agx_status make_set(struct bench *bench)
    return AGX_OK;
 }
 
-static agx_status make_pipeline(struct bench *bench, const void *spirv, size_t spirv_B)
+static agx_status make_pipeline(struct vkhost *it, const void *spirv, size_t spirv_B)
 {
-   VkDevice device = bench->vk.device;
+   VkDevice device = it->vk.device;
    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
    const VkPipelineLayoutCreateInfo layout = {.sType =
                                                  VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                               .setLayoutCount = 1,
-                                              .pSetLayouts = &bench->set_layout,
+                                              .pSetLayouts = &it->set_layout,
                                               .pushConstantRangeCount = 1,
                                               .pPushConstantRanges = &push};
    const VkShaderModuleCreateInfo module_info = {
       .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = spirv_B, .pCode = spirv};
    VkShaderModule module;
-   VK_TRY(vkCreatePipelineLayout(device, &layout, NULL, &bench->layout));
+   VK_TRY(vkCreatePipelineLayout(device, &layout, NULL, &it->layout));
    VK_TRY(vkCreateShaderModule(device, &module_info, NULL, &module));
    const VkComputePipelineCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
@@ -138,31 +138,30 @@ static agx_status make_pipeline(struct bench *bench, const void *spirv, size_t s
                 .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                 .module = module,
                 .pName = "main"},
-      .layout = bench->layout};
-   VK_TRY(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &bench->pipeline));
+      .layout = it->layout};
+   VK_TRY(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &it->pipeline));
    return AGX_OK;
 }
 
-static agx_status make_commands(struct bench *bench, VkCommandPool *out_pool,
+static agx_status make_commands(struct vkhost *it, VkCommandPool *out_pool,
                                 VkCommandBuffer *out_commands)
 {
    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                         .queueFamilyIndex = bench->vk.family};
-   VK_TRY(vkCreateCommandPool(bench->vk.device, &pool, NULL, out_pool));
+                                         .queueFamilyIndex = it->vk.family};
+   VK_TRY(vkCreateCommandPool(it->vk.device, &pool, NULL, out_pool));
    const VkCommandBufferAllocateInfo info = {.sType =
                                                 VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                              .commandPool = *out_pool,
                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                              .commandBufferCount = 1};
-   VK_TRY(vkAllocateCommandBuffers(bench->vk.device, &info, out_commands));
+   VK_TRY(vkAllocateCommandBuffers(it->vk.device, &info, out_commands));
    return AGX_OK;
 }
 
 /* ---- measuring ------------------------------------------------------------ */
 
-static agx_status record(struct bench *bench, VkCommandBuffer commands, uint32_t count,
-                         bool barriers)
+static agx_status record(struct vkhost *it, VkCommandBuffer commands, uint32_t count, bool barriers)
 {
    static const uint32_t push[2] = {0x40200000, 1};
    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -171,12 +170,11 @@ static agx_status record(struct bench *bench, VkCommandBuffer commands, uint32_t
                                    .dstAccessMask =
                                       VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
    VK_TRY(vkBeginCommandBuffer(commands, &begin));
-   vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, bench->pipeline);
+   vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, it->pipeline);
    for (uint32_t i = 0; i < count; i++) {
-      vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, bench->layout, 0, 1,
-                              &bench->set, 0, NULL);
-      vkCmdPushConstants(commands, bench->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push),
-                         push);
+      vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, it->layout, 0, 1, &it->set,
+                              0, NULL);
+      vkCmdPushConstants(commands, it->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push), push);
       vkCmdDispatch(commands, 1, 1, 1);
       if (barriers)
          vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
@@ -192,40 +190,40 @@ struct figure {
 };
 
 /* First: of a new pool and command buffer, the pool's driver memory included. */
-static agx_status time_recording(struct bench *bench, bool barriers, struct figure *first,
+static agx_status time_recording(struct vkhost *it, bool barriers, struct figure *first,
                                  struct figure *again)
 {
    VkCommandPool pool;
    VkCommandBuffer commands;
    double rounds[ROUNDS];
-   AGX_TRY(make_commands(bench, &pool, &commands));
+   AGX_TRY(make_commands(it, &pool, &commands));
    for (int round = -1; round < ROUNDS; round++) {
       struct figure *figure = round < 0 ? first : again;
       uint64_t before = requests, start = now_ns();
-      AGX_TRY(record(bench, commands, DISPATCHES, barriers));
+      AGX_TRY(record(it, commands, DISPATCHES, barriers));
       figure->ns = (double)(now_ns() - start) / DISPATCHES;
       figure->requests = (double)(requests - before) / DISPATCHES;
       if (round >= 0)
          rounds[round] = figure->ns;
    }
    again->ns = median(rounds, ROUNDS);
-   vkDestroyCommandPool(bench->vk.device, pool, NULL);
+   vkDestroyCommandPool(it->vk.device, pool, NULL);
    return AGX_OK;
 }
 
-static agx_status wait_for(struct bench *bench, uint64_t value)
+static agx_status wait_for(struct vkhost *it, uint64_t value)
 {
    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                      .semaphoreCount = 1,
-                                     .pSemaphores = &bench->timeline,
+                                     .pSemaphores = &it->timeline,
                                      .pValues = &value};
-   VK_TRY(vkWaitSemaphores(bench->vk.device, &info, UINT64_MAX));
+   VK_TRY(vkWaitSemaphores(it->vk.device, &info, UINT64_MAX));
    return AGX_OK;
 }
 
-static agx_status submit(struct bench *bench, VkCommandBuffer commands)
+static agx_status submit(struct vkhost *it, VkCommandBuffer commands)
 {
-   const uint64_t value = ++bench->value;
+   const uint64_t value = ++it->value;
    const VkTimelineSemaphoreSubmitInfo timeline = {
       .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
       .signalSemaphoreValueCount = 1,
@@ -235,25 +233,25 @@ static agx_status submit(struct bench *bench, VkCommandBuffer commands)
                               .commandBufferCount = 1,
                               .pCommandBuffers = &commands,
                               .signalSemaphoreCount = 1,
-                              .pSignalSemaphores = &bench->timeline};
-   VK_TRY(vkQueueSubmit(bench->vk.queue, 1, &info, VK_NULL_HANDLE));
+                              .pSignalSemaphores = &it->timeline};
+   VK_TRY(vkQueueSubmit(it->vk.queue, 1, &info, VK_NULL_HANDLE));
    return AGX_OK;
 }
 
-static agx_status time_submissions(struct bench *bench, VkCommandBuffer commands, bool waits,
+static agx_status time_submissions(struct vkhost *it, VkCommandBuffer commands, bool waits,
                                    struct figure *out)
 {
    double rounds[ROUNDS];
    for (unsigned round = 0; round < ROUNDS; round++) {
       uint64_t before = requests, start = now_ns();
       for (unsigned i = 0; i < SUBMISSIONS; i++) {
-         AGX_TRY(submit(bench, commands));
+         AGX_TRY(submit(it, commands));
          if (waits)
-            AGX_TRY(wait_for(bench, bench->value));
+            AGX_TRY(wait_for(it, it->value));
       }
       rounds[round] = (double)(now_ns() - start) / SUBMISSIONS;
       out->requests = (double)(requests - before) / SUBMISSIONS;
-      AGX_TRY(wait_for(bench, bench->value));
+      AGX_TRY(wait_for(it, it->value));
    }
    out->ns = median(rounds, ROUNDS);
    return AGX_OK;
@@ -265,20 +263,20 @@ static void print(const char *name, const struct figure *figure, const char *sep
           separator);
 }
 
-static agx_status measure(struct bench *bench)
+static agx_status measure(struct vkhost *it)
 {
    struct figure first, again, first_barrier, barrier, plain, round_trip, many;
    VkCommandPool pool;
    VkCommandBuffer one, large;
-   AGX_TRY(time_recording(bench, false, &first, &again));
-   AGX_TRY(time_recording(bench, true, &first_barrier, &barrier));
-   AGX_TRY(make_commands(bench, &pool, &one));
-   AGX_TRY(record(bench, one, 1, false));
-   AGX_TRY(time_submissions(bench, one, false, &plain));
-   AGX_TRY(time_submissions(bench, one, true, &round_trip));
-   AGX_TRY(make_commands(bench, &pool, &large));
-   AGX_TRY(record(bench, large, 5000, false));
-   AGX_TRY(time_submissions(bench, large, false, &many));
+   AGX_TRY(time_recording(it, false, &first, &again));
+   AGX_TRY(time_recording(it, true, &first_barrier, &barrier));
+   AGX_TRY(make_commands(it, &pool, &one));
+   AGX_TRY(record(it, one, 1, false));
+   AGX_TRY(time_submissions(it, one, false, &plain));
+   AGX_TRY(time_submissions(it, one, true, &round_trip));
+   AGX_TRY(make_commands(it, &pool, &large));
+   AGX_TRY(record(it, large, 5000, false));
+   AGX_TRY(time_submissions(it, large, false, &many));
    printf("{");
    print("record", &again, ", ");
    print("record_first", &first, ", ");
@@ -292,22 +290,22 @@ static agx_status measure(struct bench *bench)
 
 static agx_status run(const char *path, const char *name)
 {
-   static struct bench bench;
+   static struct vkhost it;
    static uint32_t words[65536];
    FILE *file = fopen(path, "rb");
    if (!file)
       return AGX_FAIL(AGX_NOT_FOUND, "%s can't be opened", path);
    size_t spirv_B = fread(words, 1, sizeof(words), file);
    fclose(file);
-   AGX_TRY(vk_device_open(name, false, &bench.vk));
+   AGX_TRY(vk_device_open(name, false, &it.vk));
    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                        .pNext = &type};
-   VK_TRY(vkCreateSemaphore(bench.vk.device, &info, NULL, &bench.timeline));
-   AGX_TRY(make_set(&bench));
-   AGX_TRY(make_pipeline(&bench, words, spirv_B));
-   return measure(&bench);
+   VK_TRY(vkCreateSemaphore(it.vk.device, &info, NULL, &it.timeline));
+   AGX_TRY(make_set(&it));
+   AGX_TRY(make_pipeline(&it, words, spirv_B));
+   return measure(&it);
 }
 
 int main(int argc, char **argv)

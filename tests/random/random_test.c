@@ -30,7 +30,7 @@
    }
 #define PUSH_TEXT "1 2 3 5 8 13 21 34 0x80000000 0xffffffff 0xdeadbeef 12345"
 
-struct bench {
+struct comparison {
    struct agx_instance *instance;
    struct agx_device *device;
    struct agx_semaphore *done;
@@ -46,12 +46,12 @@ static uint64_t number(const char *name, uint64_t otherwise)
    return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-static void make_buffer(struct bench *bench, uint64_t size_B, struct agx_buffer **out_buffer,
+static void make_buffer(struct comparison *it, uint64_t size_B, struct agx_buffer **out_buffer,
                         uint32_t **out_words)
 {
    struct agx_buffer_desc desc = {
       .size = sizeof(desc), .size_B = size_B, .flags = AGX_BUFFER_HOST_READ, .label = "random"};
-   assert_ok(agx_buffer_create(bench->device, &desc, out_buffer));
+   assert_ok(agx_buffer_create(it->device, &desc, out_buffer));
    assert_ok(agx_buffer_map(*out_buffer, (void **)out_words));
 }
 
@@ -62,30 +62,30 @@ static void fill(uint32_t *words, uint64_t size_B, uint64_t seed)
    agx_manifest_fill(&init, words, size_B, NULL, NULL);
 }
 
-static void open_bench(struct bench *bench)
+static void open_comparison(struct comparison *it)
 {
    struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual"};
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
-   assert_ok(agx_instance_create(NULL, &bench->instance));
-   assert_ok(agx_device_open(bench->instance, &desc, &bench->device));
-   assert_ok(agx_semaphore_create(bench->device, 0, &bench->done));
-   assert_ok(agx_command_buffer_create(bench->device, NULL, &bench->commands));
-   make_buffer(bench, RANDOM_IN_WORDS * 4, &bench->in, &bench->in_words);
-   make_buffer(bench, OUT_WORDS * 4, &bench->out, &bench->out_words);
-   make_buffer(bench, RANDOM_UNIFORM_B, &bench->uniform, &bench->uniform_words);
-   fill(bench->in_words, RANDOM_IN_WORDS * 4, IN_SEED);
-   fill(bench->uniform_words, RANDOM_UNIFORM_B, UNIFORM_SEED);
+   assert_ok(agx_instance_create(NULL, &it->instance));
+   assert_ok(agx_device_open(it->instance, &desc, &it->device));
+   assert_ok(agx_semaphore_create(it->device, 0, &it->done));
+   assert_ok(agx_command_buffer_create(it->device, NULL, &it->commands));
+   make_buffer(it, RANDOM_IN_WORDS * 4, &it->in, &it->in_words);
+   make_buffer(it, OUT_WORDS * 4, &it->out, &it->out_words);
+   make_buffer(it, RANDOM_UNIFORM_B, &it->uniform, &it->uniform_words);
+   fill(it->in_words, RANDOM_IN_WORDS * 4, IN_SEED);
+   fill(it->uniform_words, RANDOM_UNIFORM_B, UNIFORM_SEED);
 }
 
-static void close_bench(struct bench *bench)
+static void close_comparison(struct comparison *it)
 {
-   agx_release(bench->in);
-   agx_release(bench->out);
-   agx_release(bench->uniform);
-   agx_release(bench->commands);
-   agx_release(bench->done);
-   agx_release(bench->device);
-   agx_release(bench->instance);
+   agx_release(it->in);
+   agx_release(it->out);
+   agx_release(it->uniform);
+   agx_release(it->commands);
+   agx_release(it->done);
+   agx_release(it->device);
+   agx_release(it->instance);
 }
 
 /* Ways to compile. The validator numbers blocks anew, so one does without it. */
@@ -101,7 +101,7 @@ static const struct mode {
 };
 
 /* SPIR-V to an executable, by way of an ELF file, which has no say in how it is compiled. */
-static agx_status load(struct bench *bench, const struct random_kernel *kernel,
+static agx_status load(struct comparison *it, const struct random_kernel *kernel,
                        const struct mode *mode, struct agx_executable **out_executable)
 {
    struct agxc_options options = mode->options;
@@ -114,18 +114,18 @@ static agx_status load(struct bench *bench, const struct random_kernel *kernel,
    agx_program_free(program);
    AGX_TRY(status);
    struct agx_executable_desc desc = {.size = sizeof(desc), .data = image, .data_B = size};
-   status = agx_executable_create(bench->device, &desc, out_executable);
+   status = agx_executable_create(it->device, &desc, out_executable);
    agx_host_free(NULL, image, size);
    return status;
 }
 
-static agx_status run(struct bench *bench, struct agx_executable *executable, uint32_t *out_words)
+static agx_status run(struct comparison *it, struct agx_executable *executable, uint32_t *out_words)
 {
    static const uint32_t push[RANDOM_PUSH_WORDS] = PUSH;
    struct agx_binding bindings[3] = {
-      {.binding = 0, .ref = {bench->in, 0, AGX_WHOLE_LENGTH}},
-      {.binding = 1, .ref = {bench->out, 0, AGX_WHOLE_LENGTH}},
-      {.binding = 2, .ref = {bench->uniform, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 0, .ref = {it->in, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 1, .ref = {it->out, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 2, .ref = {it->uniform, 0, AGX_WHOLE_LENGTH}},
    };
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                    .executable = executable,
@@ -134,29 +134,29 @@ static agx_status run(struct bench *bench, struct agx_executable *executable, ui
                                    .bindings = bindings,
                                    .push = push,
                                    .push_B = sizeof(push)};
-   struct agx_point point = {bench->done, ++bench->value};
+   struct agx_point point = {it->done, ++it->value};
    struct agx_op op = {.size = sizeof(op),
                        .kind = AGX_OP_EXECUTE,
                        .signals = &point,
                        .signal_count = 1,
-                       .u.execute.commands = bench->commands};
-   memset(bench->out_words, 0xa5, RANDOM_TAIL_AT * 4);
-   memset(bench->out_words + RANDOM_TAIL_AT, 0, RANDOM_TAIL * 4);
-   AGX_TRY(agx_command_buffer_begin(bench->commands));
-   AGX_TRY(agx_cmd_dispatch(bench->commands, &dispatch));
-   AGX_TRY(agx_command_buffer_end(bench->commands));
-   AGX_TRY(agx_submit(bench->device, &op, 1, NULL));
+                       .u.execute.commands = it->commands};
+   memset(it->out_words, 0xa5, RANDOM_TAIL_AT * 4);
+   memset(it->out_words + RANDOM_TAIL_AT, 0, RANDOM_TAIL * 4);
+   AGX_TRY(agx_command_buffer_begin(it->commands));
+   AGX_TRY(agx_cmd_dispatch(it->commands, &dispatch));
+   AGX_TRY(agx_command_buffer_end(it->commands));
+   AGX_TRY(agx_submit(it->device, &op, 1, NULL));
    AGX_TRY(agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER));
-   memcpy(out_words, bench->out_words, OUT_WORDS * 4);
+   memcpy(out_words, it->out_words, OUT_WORDS * 4);
    return AGX_OK;
 }
 
-static agx_status compute(struct bench *bench, const struct random_kernel *kernel,
+static agx_status compute(struct comparison *it, const struct random_kernel *kernel,
                           const struct mode *mode, uint32_t *out_words)
 {
    struct agx_executable *executable = NULL;
-   AGX_TRY(load(bench, kernel, mode, &executable));
-   agx_status status = run(bench, executable, out_words);
+   AGX_TRY(load(it, kernel, mode, &executable));
+   agx_status status = run(it, executable, out_words);
    agx_release(executable);
    return status;
 }
@@ -221,12 +221,12 @@ static uint32_t features_of(uint64_t index)
 }
 
 /* Whether the kernel computes in that mode what it did in the first, plain one. */
-static bool agrees(struct bench *bench, const struct random_kernel *kernel, uint64_t number,
+static bool agrees(struct comparison *it, const struct random_kernel *kernel, uint64_t number,
                    const struct mode *mode, uint32_t *plain)
 {
    static uint32_t words[OUT_WORDS];
    bool is_first = mode == modes;
-   agx_status status = compute(bench, kernel, mode, is_first ? plain : words);
+   agx_status status = compute(it, kernel, mode, is_first ? plain : words);
    if (status != AGX_OK) {
       print_error("kernel %llu, %s: %s\n", (unsigned long long)number, mode->name,
                   agx_error_peek());
@@ -250,19 +250,19 @@ static void modes_agree(void **state)
    uint64_t count = number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS);
    uint64_t first = number("AGX_RANDOM_SEED", 1), wrong = 0;
    const char *folder = getenv("AGX_RANDOM_SAVE");
-   struct bench bench = {0};
-   open_bench(&bench);
+   struct comparison it = {0};
+   open_comparison(&it);
    for (uint64_t i = 0; i < count; i++) {
       uint32_t features = features_of(first + i);
       random_kernel_make(&kernel, seed_of(first, i), features);
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
-         agree = agrees(&bench, &kernel, first + i, &modes[mode], plain);
+         agree = agrees(&it, &kernel, first + i, &modes[mode], plain);
       if (folder && (!agree || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
          save(folder, first + i, &kernel, features & RANDOM_WIDE, plain);
       wrong += !agree;
    }
-   close_bench(&bench);
+   close_comparison(&it);
    if (wrong)
       fail_msg("%llu of %llu kernels failed", (unsigned long long)wrong, (unsigned long long)count);
 }

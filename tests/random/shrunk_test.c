@@ -148,52 +148,52 @@ static bool agree(const struct side *got, const struct side *wanted, const struc
    return true;
 }
 
-struct bench {
+struct shrunk {
    struct side plain, robust;
    struct model model;
    uint64_t outside, compared, wrong;
 };
 
-static void set_model(struct bench *bench, const struct plan *plan)
+static void set_model(struct shrunk *it, const struct plan *plan)
 {
-   bench->model = (struct model){.count = BUFFERS};
+   it->model = (struct model){.count = BUFFERS};
    for (uint32_t i = 0; i < BUFFERS; i++) {
       struct agx_buffer_info info = {.size = sizeof(info)};
-      agx_buffer_get_info(bench->plain.buffers[i], &info);
-      bench->model.bindings[i] =
+      agx_buffer_get_info(it->plain.buffers[i], &info);
+      it->model.bindings[i] =
          (struct model_binding){.va = info.address + plan->offset[i], .bytes = plan->size[i]};
    }
 }
 
-static void try_kernel(struct bench *bench, const struct random_kernel *kernel, uint64_t number,
+static void try_kernel(struct shrunk *it, const struct random_kernel *kernel, uint64_t number,
                        const struct plan *plan)
 {
    static const char *const names[] = {"off", "clamp", "zero"};
    uint64_t outside = 0;
    bool has_result = false; /* of an atomic outside */
    struct agx_executable *executable =
-      load(&bench->plain, kernel, (struct agxc_options){.debug = AGXC_DEBUG_NO_OPT});
-   set_model(bench, plan);
-   assert_ok(run(&bench->plain, plan, executable));
+      load(&it->plain, kernel, (struct agxc_options){.debug = AGXC_DEBUG_NO_OPT});
+   set_model(it, plan);
+   assert_ok(run(&it->plain, plan, executable));
    agx_release(executable);
-   assert_int_equal(bench->model.foreign, 0);
+   assert_int_equal(it->model.foreign, 0);
    for (uint32_t i = 0; i < BUFFERS; i++) {
-      outside += bench->model.bindings[i].outside;
-      has_result |= bench->model.bindings[i].atomic_outside;
+      outside += it->model.bindings[i].outside;
+      has_result |= it->model.bindings[i].atomic_outside;
    }
-   bench->outside += outside;
+   it->outside += outside;
    for (uint32_t mode = AGXC_ROBUST_CLAMP; mode <= AGXC_ROBUST_ZERO; mode++) {
       bool is_told = mode == AGXC_ROBUST_ZERO ? !has_result : outside == 0;
-      executable = load(&bench->robust, kernel,
-                        (struct agxc_options){.robustness = (enum agxc_robustness)mode});
-      agx_status status = run(&bench->robust, plan, executable);
+      executable =
+         load(&it->robust, kernel, (struct agxc_options){.robustness = (enum agxc_robustness)mode});
+      agx_status status = run(&it->robust, plan, executable);
       agx_release(executable);
       if (status != AGX_OK)
          print_error("kernel %llu, %s: %s\n", (unsigned long long)number, names[mode],
                      agx_error_peek());
-      bench->wrong += status != AGX_OK ||
-                      !agree(&bench->robust, &bench->plain, plan, is_told, number, names[mode]);
-      bench->compared += is_told;
+      it->wrong +=
+         status != AGX_OK || !agree(&it->robust, &it->plain, plan, is_told, number, names[mode]);
+      it->compared += is_told;
    }
 }
 
@@ -206,32 +206,32 @@ static uint64_t number(const char *name, uint64_t otherwise)
 static void shrunk_buffers_follow_the_rules(void **state)
 {
    static struct random_kernel kernel;
-   struct bench *bench = calloc(1, sizeof(*bench));
+   struct shrunk *it = calloc(1, sizeof(*it));
    uint64_t count = number("AGX_RANDOM_KERNELS", 60), first = number("AGX_RANDOM_SEED", 1);
    setenv("AGX_VIRTUAL_THREADS", "1", 1);
-   assert_ok(agx_instance_create(NULL, &bench->plain.fixture.instance));
-   assert_ok(agx_device_open_kmd(bench->plain.fixture.instance, model_open("g13g", &bench->model),
-                                 &bench->plain.fixture.device));
+   assert_ok(agx_instance_create(NULL, &it->plain.fixture.instance));
+   assert_ok(agx_device_open_kmd(it->plain.fixture.instance, model_open("g13g", &it->model),
+                                 &it->plain.fixture.device));
    setenv("AGX_DEBUG", "bounds", 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
-   fixture_open(&bench->robust.fixture, "virtual:g13g");
-   open_side(&bench->plain);
-   open_side(&bench->robust);
+   fixture_open(&it->robust.fixture, "virtual:g13g");
+   open_side(&it->plain);
+   open_side(&it->robust);
    for (uint64_t i = 0; i < count; i++) {
       struct agx_test_rng rng = {first + i};
       uint32_t features = (uint32_t)agx_test_random(&rng) & RANDOM_ALL;
       uint64_t seed = agx_test_random(&rng) | 1;
       struct plan plan = make_plan(&rng);
       random_kernel_make(&kernel, seed, features);
-      try_kernel(bench, &kernel, first + i, &plan);
+      try_kernel(it, &kernel, first + i, &plan);
    }
    print_message("%llu kernels, %llu elements outside, %llu results compared\n",
-                 (unsigned long long)count, (unsigned long long)bench->outside,
-                 (unsigned long long)bench->compared);
-   uint64_t wrong = bench->wrong;
-   close_side(&bench->plain);
-   close_side(&bench->robust);
-   free(bench);
+                 (unsigned long long)count, (unsigned long long)it->outside,
+                 (unsigned long long)it->compared);
+   uint64_t wrong = it->wrong;
+   close_side(&it->plain);
+   close_side(&it->robust);
+   free(it);
    assert_int_equal(wrong, 0);
 }
 

@@ -7,7 +7,7 @@
 #include "hal/memory/pool.h"
 #include "hal/memory/state.h"
 
-struct setup {
+struct memory_owner {
    struct agx_context context; /* at offset 0: the device */
    struct agx_memory_state memory;
    struct agx_frontier reached;
@@ -16,46 +16,46 @@ struct setup {
 
 static struct agx_frontier reached(struct agx_device *device)
 {
-   return ((struct setup *)device)->reached;
+   return ((struct memory_owner *)device)->reached;
 }
 
 static void freed(struct agx_device *device)
 {
-   ((struct setup *)device)->freed++;
+   ((struct memory_owner *)device)->freed++;
 }
 
 static void trim(struct agx_device *device)
 {
-   ((struct setup *)device)->trims++;
+   ((struct memory_owner *)device)->trims++;
 }
 
-static struct agx_device *open(struct setup *setup)
+static struct agx_device *open(struct memory_owner *it)
 {
    static const struct agx_memory_hooks hooks = {reached, freed, trim};
    static const struct agx_device_desc desc = {.size = sizeof(desc)};
-   *setup = (struct setup){0};
-   struct agx_device *device = bare_open(&setup->context);
-   setup->context.memory = &setup->memory;
+   *it = (struct memory_owner){0};
+   struct agx_device *device = bare_open(&it->context);
+   it->context.memory = &it->memory;
    assert_ok(agx_memory_state_init(device, &desc, &hooks));
    return device;
 }
 
-static void close(struct setup *setup)
+static void close(struct memory_owner *it)
 {
-   agx_memory_state_fini((struct agx_device *)setup);
-   bare_close(&setup->context);
+   agx_memory_state_fini((struct agx_device *)it);
+   bare_close(&it->context);
 }
 
 static void buffers_are_counted_and_numbered(void **state)
 {
-   struct setup setup;
-   struct agx_device *device = open(&setup);
+   struct memory_owner it;
+   struct agx_device *device = open(&it);
    const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 100000};
    struct agx_buffer *first, *second;
    assert_ok(agx_buffer_create(device, &desc, &first));
    assert_ok(agx_buffer_create(device, &desc, &second));
    assert_true(second->serial == first->serial + 1);
-   assert_true(atomic_load(&setup.memory.counters.device.used_B) >= 200000);
+   assert_true(atomic_load(&it.memory.counters.device.used_B) >= 200000);
    const uint32_t pattern = 0x01020304;
    uint32_t word = 0;
    assert_ok(agx_buffer_fill(first, 8, 64, &pattern, sizeof(pattern)));
@@ -64,14 +64,14 @@ static void buffers_are_counted_and_numbered(void **state)
    assert_fails(agx_buffer_fill(first, 2, 64, &pattern, 4), AGX_INVALID_ARGUMENT, "multiples");
    agx_release(first);
    agx_release(second);
-   assert_true(atomic_load(&setup.memory.counters.device.used_B) == 0);
-   close(&setup);
+   assert_true(atomic_load(&it.memory.counters.device.used_B) == 0);
+   close(&it);
 }
 
 static void pools_say_when_awaited_memory_is_back(void **state)
 {
-   struct setup setup;
-   struct agx_device *device = open(&setup);
+   struct memory_owner it;
+   struct agx_device *device = open(&it);
    const struct agx_pool_desc desc = {
       .size = sizeof(desc), .slab_B = 1 << 20, .limit_B = 1 << 20, .label = "small"};
    struct agx_pool *pool;
@@ -80,49 +80,49 @@ static void pools_say_when_awaited_memory_is_back(void **state)
    assert_ok(agx_pool_allocate(pool, 1 << 20, 0, &buffer));
    assert_fails(agx_pool_allocate(pool, 1, 0, &other), AGX_RESOURCE_EXHAUSTED, "small");
    agx_release(buffer);
-   assert_int_equal(setup.freed, 0);
+   assert_int_equal(it.freed, 0);
    assert_ok(agx_pool_allocate(pool, 1 << 20, 0, &buffer));
    atomic_store(&pool->is_awaited, true);
    agx_release(buffer);
-   assert_int_equal(setup.freed, 1);
+   assert_int_equal(it.freed, 1);
    agx_release(pool);
-   close(&setup);
+   close(&it);
 }
 
 static void blocks_in_use_come_back_when_their_epoch_is_over(void **state)
 {
-   struct setup setup;
-   struct agx_device *device = open(&setup);
+   struct memory_owner it;
+   struct agx_device *device = open(&it);
    const struct agx_pool_desc desc = {.size = sizeof(desc), .slab_B = 1 << 20, .limit_B = 1 << 20};
    const struct agx_frontier death = {{0, 4}};
-   const struct agx_pool_want want = {.size_B = 1 << 20, .align_B = 1, .covered = &setup.reached};
+   const struct agx_pool_want want = {.size_B = 1 << 20, .align_B = 1, .covered = &it.reached};
    struct agx_pool *pool;
    struct agx_pool_block *block, *none;
    assert_ok(agx_pool_create(device, &desc, &pool));
-   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &block));
+   assert_ok(agx_pool_acquire(pool, &want, &it.reached, &block));
    assert_non_null(block);
    assert_false(agx_pool_return(pool, block, &death));
-   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &none));
+   assert_ok(agx_pool_acquire(pool, &want, &it.reached, &none));
    assert_null(none);
-   setup.reached.epochs[1] = 4;
-   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &block));
+   it.reached.epochs[1] = 4;
+   assert_ok(agx_pool_acquire(pool, &want, &it.reached, &block));
    assert_non_null(block);
    assert_false(agx_pool_return(pool, block, NULL));
    agx_release(pool);
-   close(&setup);
+   close(&it);
 }
 
 static void trimming_asks_the_rooms_above_first(void **state)
 {
-   struct setup setup;
-   struct agx_device *device = open(&setup);
+   struct memory_owner it;
+   struct agx_device *device = open(&it);
    struct agx_chunk *chunk;
    assert_ok(agx_chunk_acquire(device, AGX_CHUNK_SMALL, &chunk));
    agx_chunks_return(device, chunk);
    assert_true(agx_memory_trim(device));
    assert_false(agx_memory_trim(device));
-   assert_int_equal(setup.trims, 2);
-   close(&setup);
+   assert_int_equal(it.trims, 2);
+   close(&it);
 }
 
 AGX_TEST_FILE(void)
