@@ -8,9 +8,10 @@
 
 #include <pthread.h>
 
-/* As pthread_create, with every signal blocked in the new thread except those that an
- * instruction of the thread itself raises (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
- * attributes NULL: the default ones. Returns 0 or the error number. */
+/* As pthread_create, with the default floating-point environment (base/float_env.h) and every
+ * signal blocked in the new thread except those that an instruction of the thread itself raises
+ * (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS). attributes NULL: the default ones. Returns 0
+ * or the error number. */
 int agx_thread_start(pthread_t *out_thread, const pthread_attr_t *attributes,
                      void *(*body)(void *user), void *user);
 

@@ -6,6 +6,7 @@
  */
 #include "support.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +89,43 @@ static void test_corpus(void **state)
    free(path);
 }
 
+/* 0.1 * 0.3 is not exact. */
+static char *fold_product(void)
+{
+   static const char text[] = "shader main local 32x1x1 shared 0 push 0\n"
+                              "%0:32 = load_shared #0:32\n"
+                              "%1:32 = fmul %0:32, #0x3dcccccd:32\n"
+                              "%2:32 = fmul %1:32, #0x3e99999a:32\n"
+                              "store_shared #0:32, %2:32\n";
+   static const char *const passes[] = {"opt_algebraic", "opt_copy_prop", "opt_dce"};
+   const struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   char *out;
+   assert_ok(agxc_run_passes(text, passes, AGX_COUNT(passes), &options, NULL, &out));
+   return out;
+}
+
+static void constants_fold_alike_in_each_environment(void **state)
+{
+   static const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+   char *plain = fold_product();
+   assert_null(strstr(plain, "0x3dcccccd"));
+   for (size_t i = 0; i < AGX_COUNT(roundings); i++) {
+      fesetround(roundings[i]);
+      char *changed = fold_product();
+      int rounding = fegetround();
+      fesetround(FE_TONEAREST);
+      assert_int_equal(rounding, roundings[i]);
+      assert_string_equal(changed, plain);
+      free(changed);
+   }
+   free(plain);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_corpus),
+      cmocka_unit_test(constants_fold_alike_in_each_environment),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

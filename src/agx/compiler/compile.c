@@ -17,6 +17,7 @@
 #include "agx/compiler/spirv/frontend.h"
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/pipeline.h"
+#include "base/float_env.h"
 #include "base/thread.h"
 
 #define DEFAULT_LIMIT_B ((size_t)256 << 20)
@@ -258,14 +259,11 @@ static agx_status compile_on_deep_stack(struct deep *deep, struct agx_program **
    return AGX_OK;
 }
 
-agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_options *options,
-                        struct agx_program **out_program)
+/* Compiles with the stack of the caller, or where that may not do, with another. */
+static agx_status compile_on_some_stack(const void *spirv, size_t size,
+                                        const struct agxc_options *options,
+                                        struct agx_program **out_program)
 {
-   *out_program = NULL;
-   if (!options->chip)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip");
-   if (size % 4)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes are no whole number of words", size);
    struct compilation c = {
       .options = options, .spirv = spirv, .size = size, .most_nesting = AGXC_SHALLOW_NESTING};
    agx_status status = compile(&c, out_program);
@@ -275,4 +273,19 @@ agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_option
    deep.compilation.most_nesting = AGXC_MOST_NESTING;
    deep.compilation.shader = NULL;
    return compile_on_deep_stack(&deep, out_program);
+}
+
+agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_options *options,
+                        struct agx_program **out_program)
+{
+   *out_program = NULL;
+   if (!options->chip)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip");
+   if (size % 4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes are no whole number of words", size);
+   struct agx_float_env env;
+   agx_float_env_enter(&env);
+   agx_status status = compile_on_some_stack(spirv, size, options, out_program);
+   agx_float_env_leave(&env);
+   return status;
 }

@@ -9,6 +9,7 @@
 #include "agx/compiler/compiler.h"
 #include "agx/compiler/pipeline.h"
 #include "agx/compiler/ir/launch_slots.h"
+#include "base/float_env.h"
 
 #define LIMIT_B ((size_t)256 << 20)
 
@@ -138,7 +139,10 @@ agx_status agxc_run_passes(const char *text, const char *const *passes, size_t p
                       AGX_PROGRAM_MAX_BINDINGS);
    agx_arena_init(&run.arena, options->alloc,
                   options->memory_limit_B ? options->memory_limit_B : LIMIT_B, NULL);
+   struct agx_float_env env;
+   agx_float_env_enter(&env);
    agx_status status = guarded(&run, text);
+   agx_float_env_leave(&env);
    if (status == AGX_OK) {
       *out_text = strdup(run.output);
       if (!*out_text)

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "base/list.h"
+#include "base/float_env.h"
 #include "hal/core/desc.h"
 #include "hal/memory/image.h"
 
@@ -98,7 +99,10 @@ agx_status agx_sampler_create(struct agx_device *device, const struct agx_sample
    agx_object_init(&sampler->object, &sampler_type);
    agx_retain(device);
    sampler->device = device;
+   struct agx_float_env env;
+   agx_float_env_enter(&env);
    agx_status status = pack(&read, sampler->words);
+   agx_float_env_leave(&env);
    if (status != AGX_OK) {
       agx_release(sampler);
       return status;

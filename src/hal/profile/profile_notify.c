@@ -14,10 +14,9 @@ struct times {
 static uint64_t to_host(const struct agx_profile *profile, uint64_t gpu)
 {
    const struct agxw_device_info *info = agxw_device_info(agx_context_of(profile->device)->winsys);
-   double ns_per_tick = info->timestamp_hz ? 1e9 / (double)info->timestamp_hz : 1.0;
+   uint64_t hz = info->timestamp_hz ? info->timestamp_hz : 1000000000;
    int64_t ticks = (int64_t)(gpu - profile->gpu_base);
-   int64_t ns = info->timestamp_hz == 1000000000 ? ticks : (int64_t)((double)ticks * ns_per_tick);
-   return profile->host_base + (uint64_t)ns;
+   return profile->host_base + (uint64_t)(int64_t)((__int128)ticks * 1000000000 / hz);
 }
 
 /* False: the GPU wrote none, as when a command was not executed. */

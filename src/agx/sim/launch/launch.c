@@ -14,6 +14,7 @@
 #include "agx/sim/check/profile.h"
 #include "agx/sim/exec/exec.h"
 #include "agx/sim/sim.h"
+#include "base/float_env.h"
 #include "base/util.h"
 
 agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes, uint64_t length,
@@ -370,9 +371,9 @@ static agx_status walk_stream(struct agxs_run *run, uint64_t stream_va)
    return run->chaos ? agxs_chaos_barrier(run) : AGX_OK;
 }
 
-agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memory *memory,
-                            const struct agxs_options *options, uint64_t usc_base,
-                            uint64_t stream_va, struct agxs_stats *out_stats)
+static agx_status run_compute(const struct agx_chip *chip, const struct agxs_memory *memory,
+                              const struct agxs_options *options, uint64_t usc_base,
+                              uint64_t stream_va, struct agxs_stats *out_stats)
 {
    struct agxs_options own = *options;
    own.profile &= options->chaos_seed == 0;
@@ -402,5 +403,16 @@ agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memor
    free(run.rows);
    if (out_stats)
       *out_stats = run.stats;
+   return status;
+}
+
+agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memory *memory,
+                            const struct agxs_options *options, uint64_t usc_base,
+                            uint64_t stream_va, struct agxs_stats *out_stats)
+{
+   struct agx_float_env env;
+   agx_float_env_enter(&env);
+   agx_status status = run_compute(chip, memory, options, usc_base, stream_va, out_stats);
+   agx_float_env_leave(&env);
    return status;
 }
