@@ -46,6 +46,24 @@ static void what_is_preloaded_stays(void **state)
    assert_null(strstr(strstr(text, "libagx_virtual.so") + 1, "libagx_virtual.so"));
 }
 
+/* A tree that was configured for any libdir and then moved, and one without the library. */
+static void the_library_is_found_beside_the_program(void **state)
+{
+   static const char script[] =
+      "set -e; tree=$(mktemp -d); trap 'rm -rf \"$tree\"' EXIT; mkdir -p \"$tree/bin\" "
+      "\"$tree/$AGX_TEST_LIBDIR\"; "
+      "cp \"$AGX_TOOL\" \"$tree/bin/agx\"; library=$AGX_VIRTUAL_LIBRARY; unset "
+      "AGX_VIRTUAL_LIBRARY; "
+      "text=$(\"$tree/bin/agx\" virtual -- ls /dev/dri 2>&1) && exit 3; "
+      "case $text in *\"$tree/$AGX_TEST_LIBDIR/libagx_virtual.so\"*AGX_VIRTUAL_LIBRARY*) ;; *) "
+      "exit 4 ;; esac; "
+      "cp \"$library\" \"$tree/$AGX_TEST_LIBDIR/\"; "
+      "[ \"$(\"$tree/bin/agx\" virtual -- ls /dev/dri)\" = renderD128 ]";
+   int status = system(script);
+   assert_true(WIFEXITED(status));
+   assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void the_end_is_passed_on(void **state)
 {
    static char text[TOOL_MAX_OUTPUT];
@@ -115,6 +133,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_program_sees_the_node),
       cmocka_unit_test(options_reach_the_program),
       cmocka_unit_test(what_is_preloaded_stays),
+      cmocka_unit_test(the_library_is_found_beside_the_program),
       cmocka_unit_test(the_end_is_passed_on),
       cmocka_unit_test(statistics_come_from_any_program),
       cmocka_unit_test(mistakes_are_named),

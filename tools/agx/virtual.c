@@ -28,7 +28,8 @@ struct options {
    const char *stats_file, *chaos, *inject, *timeout;
 };
 
-/* The library beside this program: ../lib of an installed tree. */
+/* The library of this program's tree, which may be elsewhere than it was configured for. AGX_LIBDIR
+ * is meson's libdir: relative to the tree, such as lib64 or lib/aarch64-linux-gnu, or absolute. */
 static agx_status find_library(char *path, size_t capacity)
 {
    char self[512];
@@ -38,7 +39,11 @@ static agx_status find_library(char *path, size_t capacity)
    self[length] = 0;
    for (int i = 0; i < 2 && strrchr(self, '/'); i++)
       *strrchr(self, '/') = 0;
-   snprintf(path, capacity, "%s/lib/" LIBRARY, self);
+   if (AGX_LIBDIR[0] == '/')
+      self[0] = 0;
+   else
+      strncat(self, "/", sizeof(self) - strlen(self) - 1);
+   snprintf(path, capacity, "%s%s/%s", self, AGX_LIBDIR, LIBRARY);
    const char *given = getenv("AGX_VIRTUAL_LIBRARY");
    if (given && *given)
       snprintf(path, capacity, "%s", given);
