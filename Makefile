@@ -4,7 +4,8 @@
 # convenience; meson and ninja do the work.
 
 OUT     := $(CURDIR)/out
-SETUP   := --werror --wrap-mode=nodownload
+# Warnings are errors where CI asks for it: other compilers find others.
+SETUP   := $(if $(CI),--werror) --wrap-mode=nodownload
 JOBS    ?= $(shell nproc)
 
 help:
@@ -17,6 +18,7 @@ help:
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
+	@echo "make test-releases run both of README's commands in fresh folders with Debian 12, 13 and sid (root, network)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make hal-soak      ten minutes of random operations from eight threads, with faults, under ASan+UBSan"
@@ -98,6 +100,10 @@ test-aarch64: deps
 # MESA_CHIP and MESA_JSON do, and where its folder lies.
 test-mesa: build
 	@OUT=$(OUT) scripts/mesa.sh test
+
+# README's commands on fresh Debian 12, 13 and sid; scripts/releases.sh says what RELEASES_* do.
+test-releases:
+	@scripts/releases.sh
 
 # The kernel's own timelines, without a GPU; scripts/kernel.sh says what KERNEL_SUITES,
 # KERNEL_CACHE and KERNEL_MIRROR do.
@@ -185,4 +191,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel fuzz soak hal-soak robust-soak random random-vertex image-formats check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex image-formats check-threads format check-format clean

@@ -31,14 +31,7 @@ packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 l
 
 fail() { echo "mesa.sh: $*" >&2; exit 1; }
 
-# The first Debian mirror in apt's lists, in either of their forms.
-mirror() {
-   if [ -n "${MESA_MIRROR:-}" ]; then echo "$MESA_MIRROR"; return; fi
-   found=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list /etc/apt/sources.list 2>/dev/null |
-      awk '$1 == "URIs:" || $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^https?:.*\/debian\/?$/) { print $i; exit } }')
-   [ -n "$found" ] || fail "apt's lists name no Debian mirror; give one in MESA_MIRROR"
-   echo "$found"
-}
+. "$top/scripts/debian.sh"
 
 # In a mount namespace of its own, so that nothing stays mounted in the folder.
 inside() {
@@ -63,10 +56,9 @@ setup() {
       "$top/scripts/install-deps.sh" mesa
       mkdir -p "$root"
       echo "Making a folder with Debian sid in $root."
-      url=$(mirror) || exit 1
+      url=$(debian_mirror "${MESA_MIRROR:-}") || fail "apt's lists name no Debian mirror; give one in MESA_MIRROR"
       debootstrap --variant=minbase sid "$root" "$url" || fail "debootstrap failed; its log: $root/debootstrap/debootstrap.log"
-      printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d" # no services
-      chmod +x "$root/usr/sbin/policy-rc.d"
+      debian_without_services "$root"
    fi
    missing=
    for package in $packages; do
