@@ -41,7 +41,7 @@
 AGX_API const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
-   return "race:sim/exec/elements.h\n" /* of lanes: loads and stores */
+   return "race:sim/exec/elements_impl.h\n" /* of lanes: loads and stores */
           "race:agxs_get_le\n"
           "race:agxs_put_le\n"
           "race:sim/memory/cache.c\n" /* what cores see of pages, in chaos */
