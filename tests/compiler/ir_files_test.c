@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of passes that are written as IR: `compiler_test ir_files FILE.ir...` runs the cases of these files.
+ * Tests of passes that are written as IR: `compiler_test ir_files FILE.ir...` runs the cases of
+ * these files.
  *
  *    # A comment.
  *    ==== name_of_a_test

@@ -47,7 +47,8 @@ AGX_MUST_CHECK agx_status agx_pool_acquire(struct agx_pool *pool, const struct a
                                            const struct agx_frontier *reached,
                                            struct agx_pool_block **out_block);
 /* Returns a block, which is busy until death is reached; NULL: it is idle now. True: an operation
- * waits for memory; the caller then calls memory_returned of struct agx_memory_hooks. Takes the pool's lock.
+ * waits for memory; the caller then calls memory_returned of struct agx_memory_hooks. Takes the
+ * pool's lock.
  */
 bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block,
                      const struct agx_frontier *death);
