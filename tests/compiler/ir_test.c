@@ -121,6 +121,8 @@ static void broken_rules_are_found(void **state)
       {"%0:32 = iadd %1:32, #1:32\n", AGXC_STAGE_GENERIC, "value 1 is not defined"},
       {"%0:32 = mov #1:32\n%0:32 = mov #2:32\n", AGXC_STAGE_GENERIC, "definition"},
       {"%0:32 = phi #1:32\n", AGXC_STAGE_GENERIC, "1 sources in a block with 0 predecessors"},
+      {"loop\n%0:32 = mov #1:32\n%1:32 = phi #0:32, #1:32\nend\n", AGXC_STAGE_GENERIC,
+       "a phi behind another operation"},
       {"return\n%0:32 = mov #1:32\n", AGXC_STAGE_GENERIC, "a terminator inside its block"},
       {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_GENERIC, "a machine instruction before selection"},
       {"%0:32 = iadd #1:32, #1:32\n", AGXC_STAGE_MACHINE, "a generic operation after selection"},

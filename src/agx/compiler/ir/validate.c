@@ -68,6 +68,9 @@ static agx_status check_shape(const struct validator *v)
    if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
       return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
                     v->block->pred_count);
+   if (instr->op == AGXC_OP_PHI && instr->link.prev != &v->block->instrs &&
+       agx_container_of(instr->link.prev, struct agxc_instr, link)->op != AGXC_OP_PHI)
+      return BROKEN(v, "a phi behind another operation");
    return AGX_OK;
 }
 
