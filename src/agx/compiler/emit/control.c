@@ -68,14 +68,6 @@ static struct agxc_instr *add_instr(struct agxc_builder b, enum agx_isa_op opcod
    return instr;
 }
 
-static struct agxc_builder at_start(struct agxc_shader *shader, struct agxc_block *block)
-{
-   struct agxc_builder b = agxc_at_end(shader, block);
-   if (!agx_list_empty(&block->instrs))
-      b.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
-   return b;
-}
-
 static void set_level(struct agxc_builder b, uint32_t level)
 {
    struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_LDIMM16);
@@ -93,23 +85,14 @@ static void jump(struct agxc_builder b, enum agx_isa_op opcode, const struct agx
    agxc_set_machine_offset(add_instr(b, opcode), target->index);
 }
 
-/* Raises lanes that are away by nest levels: an if whose condition always holds. */
-static void push(struct agxc_builder b, uint32_t nest)
+/* An if_fcmp or else_fcmp whose condition always holds. */
+static void compare_always(struct agxc_builder b, enum agx_isa_op opcode, uint32_t nest)
 {
-   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_IF_FCMP);
+   struct agxc_instr *instr = add_instr(b, opcode);
    *agxc_machine_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
    *agxc_machine_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
    agxc_set_machine_cond(instr, AGX_ISA_FCOND_FEQ);
    agxc_set_machine_nest(instr, nest);
-}
-
-static void else_always(struct agxc_builder b)
-{
-   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_ELSE_FCMP);
-   *agxc_machine_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   *agxc_machine_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   agxc_set_machine_cond(instr, AGX_ISA_FCOND_FEQ);
-   agxc_set_machine_nest(instr, 1);
 }
 
 /* Brings lanes that wait at levels below nest back. */
@@ -137,30 +120,69 @@ static bool list_is_only(const struct agx_link *list, unsigned op)
    return list->next->next == list && last && last->op == op && block->instrs.next == &last->link;
 }
 
-static bool list_has(const struct agx_link *list, unsigned op, bool in_loops);
-
-static bool node_has(const struct agxc_node *node, unsigned op, bool in_loops)
+/* The arm that is nothing but such a leave, beside an empty one; or NULL. */
+static struct agx_link *leaving_arm(struct agxc_if *branch, unsigned op)
 {
-   if (node->kind == AGXC_NODE_BLOCK) {
-      const struct agxc_instr *last =
-         agxc_terminator(agx_container_of(node, struct agxc_block, node));
-      return last && last->op == op;
-   }
-   if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      return list_has(&branch->then_list, op, in_loops) ||
-             list_has(&branch->else_list, op, in_loops);
-   }
-   const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-   return in_loops && (list_has(&loop->body, op, true) || list_has(&loop->continuing, op, true));
+   if (list_is_only(&branch->then_list, op) && list_is_empty(&branch->else_list))
+      return &branch->then_list;
+   if (list_is_only(&branch->else_list, op) && list_is_empty(&branch->then_list))
+      return &branch->else_list;
+   return NULL;
 }
 
-static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
+typedef bool block_test(const struct agxc_block *block);
+
+static bool list_any(const struct agx_link *list, block_test *test, bool in_loops);
+
+/* Whether the test holds for a block in the node; blocks of loops count, or don't. */
+static bool node_any(const struct agxc_node *node, block_test *test, bool in_loops)
 {
-   agxc_foreach_node (node, list)
-      if (node_has(node, op, in_loops))
+   if (node->kind == AGXC_NODE_BLOCK)
+      return test(agxc_as_block(node));
+   if (node->kind == AGXC_NODE_LOOP && !in_loops)
+      return false;
+   agxc_foreach_list (list, node)
+      if (list_any(list, test, in_loops))
          return true;
    return false;
+}
+
+static bool list_any(const struct agx_link *list, block_test *test, bool in_loops)
+{
+   agxc_foreach_node (node, list)
+      if (node_any(node, test, in_loops))
+         return true;
+   return false;
+}
+
+/* The same of what stands behind the node in its list. */
+static bool rest_any(const struct agxc_node *node, block_test *test, bool in_loops)
+{
+   while ((node = agxc_node_after(node)))
+      if (node_any(node, test, in_loops))
+         return true;
+   return false;
+}
+
+static bool ends_with(const struct agxc_block *block, unsigned op)
+{
+   const struct agxc_instr *last = agxc_terminator(block);
+   return last && last->op == op;
+}
+
+static bool breaks(const struct agxc_block *block)
+{
+   return ends_with(block, AGXC_OP_BREAK);
+}
+
+static bool continues(const struct agxc_block *block)
+{
+   return ends_with(block, AGXC_OP_CONTINUE);
+}
+
+static bool returns(const struct agxc_block *block)
+{
+   return ends_with(block, AGXC_OP_RETURN);
 }
 
 /* Source: docs/hw/machine.md, 12: matrix instructions must not run without their lanes, so code
@@ -176,12 +198,10 @@ static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list)
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_LOOP)
          return JUMP_CYCLES + 1;
-      if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         cycles = add_cycles(cycles, &branch->then_list);
-         cycles = add_cycles(cycles, &branch->else_list);
-      } else {
-         agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
+      agxc_foreach_list (arm, node)
+         cycles = add_cycles(cycles, arm);
+      if (node->kind == AGXC_NODE_BLOCK)
+         agxc_foreach_instr (instr, agxc_as_block(node)) {
             if (needs_all_lanes(instr))
                return JUMP_CYCLES + 1;
             bool is_memory = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
@@ -189,7 +209,6 @@ static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list)
             if (cycles > JUMP_CYCLES)
                return cycles;
          }
-      }
       if (cycles > JUMP_CYCLES)
          return cycles;
    }
@@ -201,36 +220,20 @@ static bool pays_to_skip(const struct agx_link *list)
    return add_cycles(0, list) > JUMP_CYCLES;
 }
 
-static bool node_needs_lanes(const struct agxc_node *node);
-
-static bool list_needs_lanes(const struct agx_link *list)
+static bool block_needs_lanes(const struct agxc_block *block)
 {
-   agxc_foreach_node (node, list)
-      if (node_needs_lanes(node))
-         return true;
-   return false;
-}
-
-static bool node_needs_lanes(const struct agxc_node *node)
-{
-   if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      return list_needs_lanes(&branch->then_list) || list_needs_lanes(&branch->else_list);
-   }
-   if (node->kind == AGXC_NODE_LOOP) {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      return list_needs_lanes(&loop->body) || list_needs_lanes(&loop->continuing);
-   }
-   agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+   agxc_foreach_instr (instr, block)
       if (needs_all_lanes(instr))
          return true;
    return false;
 }
 
-static struct agxc_block *block_behind(const struct agxc_node *node)
+static bool block_loads(const struct agxc_block *block)
 {
-   return agx_container_of(agx_container_of(node->link.next, struct agxc_node, link),
-                           struct agxc_block, node);
+   agxc_foreach_instr (instr, block)
+      if (agxc_has_opcode(instr, AGX_ISA_OP_LOAD) || agxc_has_opcode(instr, AGX_ISA_OP_BARRIER))
+         return true;
+   return false;
 }
 
 /* ---- lowering ----------------------------------------------------------- */
@@ -280,15 +283,11 @@ static bool lower_break_if(struct agxc_if *branch, struct agxc_instr *compare, s
 {
    if (!scope.in_loop || scope.ifs > 0 || scope.loop_continues)
       return false;
-   bool breaks_then =
-      list_is_only(&branch->then_list, AGXC_OP_BREAK) && list_is_empty(&branch->else_list);
-   bool breaks_else =
-      list_is_only(&branch->else_list, AGXC_OP_BREAK) && list_is_empty(&branch->then_list);
-   if (!breaks_then && !breaks_else)
+   struct agx_link *arm = leaving_arm(branch, AGXC_OP_BREAK);
+   if (!arm)
       return false;
-   set_compare(compare, AGX_ISA_OP_WHILE_ICMP, AGX_ISA_OP_WHILE_FCMP, breaks_then);
-   struct agx_link *list = breaks_then ? &branch->then_list : &branch->else_list;
-   agxc_instr_remove(agxc_terminator(agxc_first_block(list)));
+   set_compare(compare, AGX_ISA_OP_WHILE_ICMP, AGX_ISA_OP_WHILE_FCMP, arm == &branch->then_list);
+   agxc_instr_remove(agxc_terminator(agxc_first_block(arm)));
    return true;
 }
 
@@ -296,17 +295,11 @@ static bool lower_break_if(struct agxc_if *branch, struct agxc_instr *compare, s
  * what it has not pushed, so they wait until the end. */
 static bool lower_return_if(struct agxc_if *branch, struct agxc_instr *compare, struct scope scope)
 {
-   if (scope.is_nested)
+   struct agx_link *arm = scope.is_nested ? NULL : leaving_arm(branch, AGXC_OP_RETURN);
+   if (!arm)
       return false;
-   bool returns_then =
-      list_is_only(&branch->then_list, AGXC_OP_RETURN) && list_is_empty(&branch->else_list);
-   bool returns_else =
-      list_is_only(&branch->else_list, AGXC_OP_RETURN) && list_is_empty(&branch->then_list);
-   if (!returns_then && !returns_else)
-      return false;
-   set_compare(compare, AGX_ISA_OP_IF_ICMP, AGX_ISA_OP_IF_FCMP, returns_then);
-   struct agx_link *list = returns_then ? &branch->then_list : &branch->else_list;
-   agxc_instr_remove(agxc_terminator(agxc_first_block(list)));
+   set_compare(compare, AGX_ISA_OP_IF_ICMP, AGX_ISA_OP_IF_FCMP, arm == &branch->then_list);
+   agxc_instr_remove(agxc_terminator(agxc_first_block(arm)));
    return true;
 }
 
@@ -329,10 +322,8 @@ static void enter_levels(const struct lowering *lowering, struct scope *scope, u
 static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct scope scope)
 {
    struct agxc_shader *shader = lowering->shader;
-   struct agxc_block *before = agx_container_of(
-      agx_container_of(branch->node.link.prev, struct agxc_node, link), struct agxc_block, node);
-   struct agxc_block *behind = agx_container_of(
-      agx_container_of(branch->node.link.next, struct agxc_node, link), struct agxc_block, node);
+   struct agxc_block *before = agxc_block_before(&branch->node);
+   struct agxc_block *behind = agxc_block_after(&branch->node);
    struct agxc_instr *compare = agxc_terminator(before);
    agx_assert(compare);
    if (lower_return_if(branch, compare, scope))
@@ -359,81 +350,55 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    if (skips_first)
       jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, has_else ? else_block : behind);
    if (skips_else)
-      jump(at_start(shader, else_block), AGX_ISA_OP_JMP_NONE, behind);
+      jump(agxc_at_start(shader, else_block), AGX_ISA_OP_JMP_NONE, behind);
    if (has_else)
-      else_always(at_start(shader, else_block));
+      compare_always(agxc_at_start(shader, else_block), AGX_ISA_OP_ELSE_FCMP, 1);
    if (!is_program_end(lowering, behind))
-      pop(at_start(shader, behind), 1);
+      pop(agxc_at_start(shader, behind), 1);
 }
 
 static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct scope scope)
 {
    struct agxc_shader *shader = lowering->shader;
-   struct agxc_block *before = agx_container_of(
-      agx_container_of(loop->node.link.prev, struct agxc_node, link), struct agxc_block, node);
-   struct agxc_block *behind = agx_container_of(
-      agx_container_of(loop->node.link.next, struct agxc_node, link), struct agxc_block, node);
-   bool continues = list_has(&loop->body, AGXC_OP_CONTINUE, false);
-   uint32_t levels = continues ? 2 : 1;
+   struct agxc_block *before = agxc_block_before(&loop->node);
+   struct agxc_block *behind = agxc_block_after(&loop->node);
+   bool has_continue = list_any(&loop->body, continues, false);
+   uint32_t levels = has_continue ? 2 : 1;
    bool pushes = scope.is_nested || lowering->has_returns;
 
    struct scope inside = {
-      .levels = scope.levels, .is_nested = true, .in_loop = true, .loop_continues = continues};
+      .levels = scope.levels, .is_nested = true, .in_loop = true, .loop_continues = has_continue};
    enter_levels(lowering, &inside, levels);
    lower_list(lowering, &loop->body, inside);
    lower_list(lowering, &loop->continuing, inside);
 
    struct agxc_block *continuing = agxc_first_block(&loop->continuing);
-   if (pushes)
-      push(agxc_at_end(shader, before), levels);
-   if (continues)
-      while_always(at_start(shader, continuing), 2);
+   if (pushes) /* raises lanes that are away */
+      compare_always(agxc_at_end(shader, before), AGX_ISA_OP_IF_FCMP, levels);
+   if (has_continue)
+      while_always(agxc_at_start(shader, continuing), 2);
    jump(agxc_at_end(shader, agxc_last_block(&loop->continuing)), AGX_ISA_OP_JMP_ANY,
         agxc_first_block(&loop->body));
    if (!is_program_end(lowering, behind))
-      pop(at_start(shader, behind), levels);
+      pop(agxc_at_start(shader, behind), levels);
 }
 
 /* Whether lanes that enter the node may be away behind it, for the rest of its list. */
 static bool loses_lanes(const struct agxc_node *node)
 {
    return node->kind != AGXC_NODE_BLOCK &&
-          (node_has(node, AGXC_OP_BREAK, false) || node_has(node, AGXC_OP_CONTINUE, false) ||
-           node_has(node, AGXC_OP_RETURN, true));
+          (node_any(node, breaks, false) || node_any(node, continues, false) ||
+           node_any(node, returns, true));
 }
 
 /* What stands behind the node in its list, or in the loop's continuing part. */
 static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *scope)
 {
-   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
-      if (node_needs_lanes(agx_container_of(at, struct agxc_node, link)))
-         return true;
+   if (rest_any(node, block_needs_lanes, true))
+      return true;
    if (!node->parent || node->parent->kind != AGXC_NODE_LOOP || scope->loop_continues)
       return false;
-   return list_needs_lanes(&agx_container_of(node->parent, struct agxc_loop, node)->continuing);
-}
-
-static bool node_loads(const struct agxc_node *node);
-
-static bool list_loads(const struct agx_link *list)
-{
-   agxc_foreach_node (node, list)
-      if (node_loads(node))
-         return true;
-   return false;
-}
-
-static bool node_loads(const struct agxc_node *node)
-{
-   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-   if (node->kind == AGXC_NODE_IF) /* opt/loads/prefetch.c makes those that load */
-      return list_loads(&branch->then_list) || list_loads(&branch->else_list);
-   if (node->kind != AGXC_NODE_BLOCK)
-      return false;
-   agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
-      if (agxc_has_opcode(instr, AGX_ISA_OP_LOAD) || agxc_has_opcode(instr, AGX_ISA_OP_BARRIER))
-         return true;
-   return false;
+   return list_any(&agxc_as_loop(node->parent)->continuing, block_needs_lanes, true);
 }
 
 /* The loop's test, with loads or barriers behind it. Once it has failed in all lanes these would
@@ -441,13 +406,9 @@ static bool node_loads(const struct agxc_node *node)
  * that never happens but then takes one in each iteration. */
 static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
 {
-   if (!scope->in_loop || scope->ifs > 0 || scope->loop_continues || node->kind != AGXC_NODE_IF ||
-       !node_has(node, AGXC_OP_BREAK, false))
-      return false;
-   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
-      if (node_loads(agx_container_of(at, struct agxc_node, link)))
-         return true;
-   return false;
+   return scope->in_loop && scope->ifs == 0 && !scope->loop_continues &&
+          node->kind == AGXC_NODE_IF && node_any(node, breaks, false) &&
+          rest_any(node, block_loads, false); /* ifs too: opt/loads/prefetch.c makes some */
 }
 
 /* Where code goes on that must not run the rest of this list without lanes. */
@@ -456,26 +417,18 @@ static struct agxc_block *way_out(const struct lowering *lowering, const struct 
 {
    if (!parent)
       return lowering->end;
-   if (parent->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(parent, struct agxc_if, node);
-      bool has_else = list == &branch->then_list && !list_is_empty(&branch->else_list);
-      return has_else ? agxc_first_block(&branch->else_list) : block_behind(parent);
-   }
-   const struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
-   bool may_continue = list == &loop->body && scope->loop_continues;
-   return may_continue ? agxc_first_block(&loop->continuing) : block_behind(parent);
+   struct agx_link *second = agxc_list_of(parent, 1);
+   bool is_run = parent->kind == AGXC_NODE_IF ? !list_is_empty(second) : scope->loop_continues;
+   return list != second && is_run ? agxc_first_block(second) : agxc_block_after(parent);
 }
 
 /* Behind the pop that starts the block after the node. */
 static void skip_rest(struct lowering *lowering, struct agx_link *list,
                       const struct agxc_node *node, const struct scope *scope)
 {
-   struct agxc_block *behind = block_behind(node);
-   struct agxc_builder b = at_start(lowering->shader, behind);
-   if (b.before && agxc_has_opcode(b.before, AGX_ISA_OP_POP_EXEC)) {
-      struct agx_link *next = b.before->link.next;
-      b.before = next == &behind->instrs ? NULL : agx_container_of(next, struct agxc_instr, link);
-   }
+   struct agxc_builder b = agxc_at_start(lowering->shader, agxc_block_after(node));
+   if (b.before && agxc_has_opcode(b.before, AGX_ISA_OP_POP_EXEC))
+      b.before = agxc_next_instr(b.before);
    jump(b, AGX_ISA_OP_JMP_NONE, way_out(lowering, list, node->parent, scope));
 }
 
@@ -487,21 +440,14 @@ static void lower_list(struct lowering *lowering, struct agx_link *list, struct 
       bool skips = (lowering->needs_lanes && loses_lanes(node) && rest_needs_lanes(node, &scope)) ||
                    ends_loading_loop(node, &scope);
       if (node->kind == AGXC_NODE_BLOCK)
-         lower_leave(lowering, agx_container_of(node, struct agxc_block, node), scope);
+         lower_leave(lowering, agxc_as_block(node), scope);
       else if (node->kind == AGXC_NODE_IF)
-         lower_if(lowering, agx_container_of(node, struct agxc_if, node), scope);
+         lower_if(lowering, agxc_as_if(node), scope);
       else
-         lower_loop(lowering, agx_container_of(node, struct agxc_loop, node), scope);
+         lower_loop(lowering, agxc_as_loop(node), scope);
       if (skips)
          skip_rest(lowering, list, node, &scope);
    }
-}
-
-/* A list with nothing in it. */
-static void make_empty(struct agxc_shader *shader, struct agx_link *list, struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
 }
 
 static void make_end(struct lowering *lowering)
@@ -509,18 +455,17 @@ static void make_end(struct lowering *lowering)
    struct agxc_shader *shader = lowering->shader;
    struct agxc_if *branch = agxc_if_new(shader);
    agxc_node_append(&shader->body, NULL, &branch->node);
-   make_empty(shader, &branch->then_list, &branch->node);
-   make_empty(shader, &branch->else_list, &branch->node);
-   make_empty(shader, &shader->body, NULL);
+   agxc_block_append(shader, &branch->then_list, &branch->node);
+   agxc_block_append(shader, &branch->else_list, &branch->node);
    lowering->end_if = &branch->node;
-   lowering->end = agxc_last_block(&shader->body);
+   lowering->end = agxc_block_append(shader, &shader->body, NULL);
    agxc_index(shader);
 }
 
 static bool has_nested_return(const struct agxc_shader *shader)
 {
    agxc_foreach_node (node, &shader->body)
-      if (node->kind != AGXC_NODE_BLOCK && node_has(node, AGXC_OP_RETURN, true))
+      if (node->kind != AGXC_NODE_BLOCK && node_any(node, returns, true))
          return true;
    return false;
 }
@@ -530,7 +475,7 @@ bool agxc_lower_control(struct agxc_shader *shader)
    agxc_index(shader);
    struct lowering lowering = {.shader = shader,
                                .has_returns = has_nested_return(shader),
-                               .needs_lanes = list_needs_lanes(&shader->body)};
+                               .needs_lanes = list_any(&shader->body, block_needs_lanes, true)};
    if (lowering.has_returns && lowering.needs_lanes)
       make_end(&lowering);
    if (shader->block_count > 1) {

@@ -117,15 +117,15 @@ struct choosing {
    unsigned last; /* group of the last load */
 };
 
-/* The block jumps back: what follows it in memory is not what runs next. */
-static bool ends_loop(const struct agxc_shader *shader, const struct agxc_block *block)
+/* The loop that ends with this block: where it starts, or UINT32_MAX when none does. */
+static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block) {
       const struct agxc_block *target = agxc_jump_target(shader, instr);
       if (target && target->index <= block->index)
-         return true;
+         return target->index;
    }
-   return false;
+   return UINT32_MAX;
 }
 
 /* Where results are touched first, by a walk back along the code as it lies in memory. */
@@ -136,7 +136,8 @@ static void find_first_uses(struct choosing *c)
    for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
       next[i] = end;
    for (uint32_t b = shader->block_count; b-- > 0;) {
-      if (ends_loop(shader, shader->blocks[b]))
+      /* What follows a jump back in memory is not what runs next. */
+      if (loop_start(shader, shader->blocks[b]) != UINT32_MAX)
          for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
             next[i] = end;
       agxc_foreach_instr_rev (instr, shader->blocks[b]) {
@@ -240,44 +241,7 @@ static void insert_wait(struct agxc_builder b, unsigned group)
    agxc_insert(&b, wait);
 }
 
-/* One pass over all blocks; true when an entry state grew. With inserting set it puts the
- * waits in as well. */
-static bool flow(struct agxc_shader *shader, struct scoreboard *entry, bool inserting)
-{
-   bool grew = false;
-   agxc_foreach_block (block, shader) {
-      struct scoreboard board = entry[block->index];
-      agxc_foreach_instr_safe (instr, block) {
-         unsigned groups = groups_to_wait(&board, instr);
-         for (unsigned g = 0; g < GROUPS && inserting; g++) {
-            if (!(groups >> g & 1))
-               continue;
-            insert_wait(agxc_before(shader, instr), g);
-         }
-         clear(&board, groups);
-         issue(&board, instr);
-         struct agxc_block *target = agxc_jump_target(shader, instr);
-         if (target)
-            grew |= merge(&entry[target->index], &board);
-      }
-      if (block->index + 1 < shader->block_count)
-         grew |= merge(&entry[block->index + 1], &board);
-   }
-   return grew;
-}
-
-static struct scoreboard *compute_entries(struct agxc_shader *shader)
-{
-   struct scoreboard *entry =
-      AGX_ARENA_ARRAY(shader->arena, struct scoreboard, shader->block_count);
-   while (flow(shader, entry, false))
-      ;
-   return entry;
-}
-
-/* ---- loops ------------------------------------------------------------- */
-
-/* Blocks first to last, which are a loop. */
+/* Blocks first to last: a loop, or all. */
 struct region {
    struct agxc_shader *shader;
    uint32_t first, last;
@@ -290,19 +254,22 @@ static bool flow_into(struct region *region, uint32_t block, const struct scoreb
           merge(&region->entry[block - region->first], board);
 }
 
-/* One pass; true when an entry state grew. Counts waits, those in inner loops fourfold. */
-static bool flow_region(struct region *region, uint32_t *out_waits)
+/* One pass; true when an entry state grew. Counts waits, those in inner loops fourfold, or puts
+ * them in where out_waits is NULL. */
+static bool flow(struct region *region, uint32_t *out_waits)
 {
-   const struct agxc_shader *shader = region->shader;
-   uint32_t depth = shader->blocks[region->first]->loop_depth;
+   struct agxc_shader *shader = region->shader;
+   uint32_t depth = shader->blocks[region->first]->loop_depth, waits = 0;
    bool grew = false;
-   *out_waits = 0;
    for (uint32_t i = region->first; i <= region->last; i++) {
       struct scoreboard board = region->entry[i - region->first];
       uint32_t inner = AGX_MIN(shader->blocks[i]->loop_depth - depth, 4);
-      agxc_foreach_instr (instr, shader->blocks[i]) {
+      agxc_foreach_instr_safe (instr, shader->blocks[i]) {
          unsigned groups = groups_to_wait(&board, instr);
-         *out_waits += (uint32_t)__builtin_popcount(groups) << 2 * inner;
+         waits += (uint32_t)__builtin_popcount(groups) << 2 * inner;
+         for (unsigned g = 0; g < GROUPS && !out_waits; g++)
+            if (groups >> g & 1)
+               insert_wait(agxc_before(shader, instr), g);
          clear(&board, groups);
          issue(&board, instr);
          const struct agxc_block *target = agxc_jump_target(shader, instr);
@@ -311,8 +278,31 @@ static bool flow_region(struct region *region, uint32_t *out_waits)
       }
       grew |= flow_into(region, i + 1, &board);
    }
+   if (out_waits)
+      *out_waits = waits;
    return grew;
 }
+
+/* What is under way where each block begins, when the first one is entered like that; waits: what
+ * an iteration of the loop needs then. */
+static struct region compute_entries(struct agxc_shader *shader, uint32_t first, uint32_t last,
+                                     const struct scoreboard *before, uint32_t *out_waits)
+{
+   struct region region = {shader, first, last,
+                           AGX_ARENA_ARRAY(shader->arena, struct scoreboard, last - first + 1)};
+   region.entry[0] = *before;
+   while (flow(&region, out_waits))
+      ;
+   return region;
+}
+
+static struct region all_entries(struct agxc_shader *shader)
+{
+   uint32_t waits;
+   return compute_entries(shader, 0, shader->block_count - 1, &(struct scoreboard){0}, &waits);
+}
+
+/* ---- loops ------------------------------------------------------------- */
 
 /* Stops at the first block that is too deep, so that nests of loops are not walked anew at each
  * level. */
@@ -330,12 +320,8 @@ static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32
                               const struct scoreboard *before)
 {
    struct agx_arena_mark mark = agx_arena_mark(shader->arena);
-   struct region region = {shader, first, last,
-                           AGX_ARENA_ARRAY(shader->arena, struct scoreboard, last - first + 1)};
    uint32_t waits;
-   region.entry[0] = *before;
-   while (flow_region(&region, &waits))
-      ;
+   compute_entries(shader, first, last, before, &waits);
    agx_arena_release(shader->arena, mark);
    return waits;
 }
@@ -372,24 +358,13 @@ static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard
    return progress;
 }
 
-/* The loop that ends with this block: where it starts, or UINT32_MAX when none does. */
-static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_block *block)
-{
-   agxc_foreach_instr (instr, block) {
-      const struct agxc_block *target = agxc_jump_target(shader, instr);
-      if (target && target->index <= block->index)
-         return target->index;
-   }
-   return UINT32_MAX;
-}
-
 /* Backwards, so that outer loops come first; one round for each level that has something. */
 static void wait_before_loops(struct agxc_shader *shader)
 {
    bool progress = true;
    for (uint32_t round = 0; progress && round < MAX_ROUNDS; round++) {
       progress = false;
-      const struct scoreboard *entry = compute_entries(shader);
+      const struct scoreboard *entry = all_entries(shader).entry;
       for (uint32_t i = shader->block_count; i-- > 0;) {
          uint32_t start = loop_start(shader, shader->blocks[i]);
          if (start == UINT32_MAX || !wait_before_loop(shader, entry, start, i))
@@ -405,6 +380,7 @@ bool agxc_insert_waits(struct agxc_shader *shader)
    agxc_index(shader);
    choose_groups(shader);
    wait_before_loops(shader);
-   flow(shader, compute_entries(shader), true);
+   struct region all = all_entries(shader);
+   flow(&all, NULL);
    return true;
 }
