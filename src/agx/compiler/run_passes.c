@@ -67,10 +67,9 @@ static void check_any_stage(struct agxc_shader *shader)
 {
    enum agxc_stage first = AGXC_STAGE_GENERIC;
    agxc_index(shader);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (agxc_is_machine(instr))
-            first = AGXC_STAGE_MACHINE;
+   agxc_foreach_instr_of (instr, shader)
+      if (agxc_is_machine(instr))
+         first = AGXC_STAGE_MACHINE;
    enum agxc_stage last = first == AGXC_STAGE_GENERIC ? first : AGXC_STAGE_JUMPS;
    for (enum agxc_stage stage = first; stage <= last; stage++)
       if (agxc_validate(shader, stage) == AGX_OK)

@@ -14,7 +14,7 @@ uint64_t agxc_offset_factor(const struct agxc_instr *instr)
       return 0;
    if (instr->op == AGXC_OP_IMUL)
       return (uint64_t)by->imm;
-   return by->imm < agxc_dest(instr)->bits ? 1ull << by->imm : 0;
+   return (uint64_t)by->imm < agxc_dest(instr)->bits ? 1ull << by->imm : 0;
 }
 
 struct agxc_ref agxc_offset_root(struct agxc_ref offset, uint32_t *constant)

@@ -479,9 +479,7 @@ bool agxc_lower_control(struct agxc_shader *shader)
    if (lowering.has_returns && lowering.needs_lanes)
       make_end(&lowering);
    if (shader->block_count > 1) {
-      struct agxc_block *entry = agxc_first_block(&shader->body);
-      struct agxc_instr *last = agxc_terminator(entry);
-      set_level(last ? agxc_before(shader, last) : agxc_at_end(shader, entry), 0);
+      set_level(agxc_at_exit(shader, agxc_first_block(&shader->body)), 0);
    }
    lower_list(&lowering, &shader->body, (struct scope){0});
    return true;

@@ -29,11 +29,9 @@ static bool is_lone_fence(const struct agxc_instr *instr)
 {
    if (!agxc_has_opcode(instr, AGX_ISA_OP_MEMORY_BARRIER))
       return false;
-   if (instr->link.next == &instr->block->instrs)
-      return true;
-   const struct agxc_instr *next = agx_container_of(instr->link.next, struct agxc_instr, link);
-   return !agxc_has_opcode(next, AGX_ISA_OP_UNKNOWN_BARRIER_1) &&
-          !agxc_has_opcode(next, AGX_ISA_OP_MEMORY_BARRIER_2);
+   const struct agxc_instr *next = agxc_next_instr(instr);
+   return !next || (!agxc_has_opcode(next, AGX_ISA_OP_UNKNOWN_BARRIER_1) &&
+                    !agxc_has_opcode(next, AGX_ISA_OP_MEMORY_BARRIER_2));
 }
 
 bool agxc_drop_barriers(struct agxc_shader *shader)

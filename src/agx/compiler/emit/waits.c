@@ -25,7 +25,6 @@
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"
 
-#define GROUPS          2
 #define MAX_OUTSTANDING 8
 /* Instructions between two loads that may share a group although the earlier one is used
  * first: waiting for both at once costs no more than these. */
@@ -36,8 +35,8 @@
 #define MAX_ROUNDS 8u
 
 struct scoreboard {
-   struct agxc_halves pending[GROUPS];
-   uint32_t count[GROUPS];
+   struct agxc_halves pending[AGXC_WAIT_GROUPS];
+   uint32_t count[AGXC_WAIT_GROUPS];
 };
 
 static bool is_async(const struct agxc_instr *instr)
@@ -56,7 +55,7 @@ static unsigned groups_to_wait(const struct scoreboard *board, const struct agxc
    struct agxc_halves touched = agxc_halves_read(instr), written = agxc_halves_written(instr);
    agx_bitset_union(touched.word, written.word, AGX_COUNT(touched.word));
    unsigned groups = 0;
-   for (unsigned g = 0; g < GROUPS; g++) {
+   for (unsigned g = 0; g < AGXC_WAIT_GROUPS; g++) {
       bool is_full = board->count[g] >= MAX_OUTSTANDING && is_async(instr) &&
                      agxc_machine_group(instr)->imm == g;
       if (is_full || (board->count[g] > 0 && is_barrier(instr)) ||
@@ -68,7 +67,7 @@ static unsigned groups_to_wait(const struct scoreboard *board, const struct agxc
 
 static void clear(struct scoreboard *board, unsigned groups)
 {
-   for (unsigned g = 0; g < GROUPS; g++) {
+   for (unsigned g = 0; g < AGXC_WAIT_GROUPS; g++) {
       if (!(groups >> g & 1))
          continue;
       board->pending[g] = (struct agxc_halves){0};
@@ -92,7 +91,7 @@ static void issue(struct scoreboard *board, const struct agxc_instr *instr)
 static bool merge(struct scoreboard *board, const struct scoreboard *from)
 {
    bool grew = false;
-   for (unsigned g = 0; g < GROUPS; g++) {
+   for (unsigned g = 0; g < AGXC_WAIT_GROUPS; g++) {
       grew |= agx_bitset_union(board->pending[g].word, from->pending[g].word,
                                AGX_COUNT(from->pending[g].word));
       grew |= from->count[g] > board->count[g];
@@ -113,7 +112,7 @@ struct cluster {
 struct choosing {
    struct agxc_shader *shader;
    uint32_t *use; /* by instruction: where its result is touched first, or the loop's end */
-   struct cluster clusters[GROUPS];
+   struct cluster clusters[AGXC_WAIT_GROUPS];
    unsigned last; /* group of the last load */
 };
 
@@ -224,7 +223,7 @@ static void choose_groups(struct agxc_shader *shader)
    find_first_uses(&c);
    agxc_foreach_block (block, shader)
       agxc_foreach_instr (instr, block) {
-         for (unsigned g = 0; g < GROUPS; g++)
+         for (unsigned g = 0; g < AGXC_WAIT_GROUPS; g++)
             if (c.clusters[g].first_use <= instr->index || is_barrier(instr))
                c.clusters[g] = (struct cluster){.first_use = UINT32_MAX};
          if (is_async(instr))
@@ -267,7 +266,7 @@ static bool flow(struct region *region, uint32_t *out_waits)
       agxc_foreach_instr_safe (instr, shader->blocks[i]) {
          unsigned groups = groups_to_wait(&board, instr);
          waits += (uint32_t)__builtin_popcount(groups) << 2 * inner;
-         for (unsigned g = 0; g < GROUPS && !out_waits; g++)
+         for (unsigned g = 0; g < AGXC_WAIT_GROUPS && !out_waits; g++)
             if (groups >> g & 1)
                insert_wait(agxc_before(shader, instr), g);
          clear(&board, groups);
@@ -343,7 +342,7 @@ static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard
    if (board.count[0] + board.count[1] == 0 || !is_shallow(shader, first, last))
       return false;
    bool progress = false;
-   for (unsigned g = 0; g < GROUPS; g++) {
+   for (unsigned g = 0; g < AGXC_WAIT_GROUPS; g++) {
       if (board.count[g] == 0)
          continue;
       struct scoreboard without = board;

@@ -33,6 +33,12 @@ static inline struct agxc_builder agxc_at_start(struct agxc_shader *shader,
    return (struct agxc_builder){shader, block, agxc_first_instr(block)};
 }
 
+/* Where control leaves the block: in front of its terminator, or at its end. */
+static inline struct agxc_builder agxc_at_exit(struct agxc_shader *shader, struct agxc_block *block)
+{
+   return (struct agxc_builder){shader, block, agxc_terminator(block)};
+}
+
 /* Puts an unlinked instruction where the builder stands. */
 void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr);
 

@@ -25,11 +25,9 @@ void agxc_clone_set(struct agxc_clone *clone, const struct agxc_value *value, st
    agx_assert(value->id < map->capacity);
    struct agxc_ref *at = &map->refs[value->id];
    if (at->kind == AGXC_NONE && map->set_count == map->set_capacity) {
-      uint32_t *old = map->set;
       map->set_capacity = AGX_MAX(2 * map->set_capacity, 64u);
-      map->set = AGX_ARENA_ARRAY(clone->shader->arena, uint32_t, map->set_capacity);
-      for (uint32_t i = 0; i < map->set_count; i++)
-         map->set[i] = old[i];
+      map->set = agx_arena_grow(clone->shader->arena, map->set, map->set_count, map->set_capacity,
+                                sizeof(*map->set));
    }
    if (at->kind == AGXC_NONE)
       map->set[map->set_count++] = value->id;
@@ -49,19 +47,12 @@ struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref r
    return mapped.kind == AGXC_NONE ? ref : mapped;
 }
 
-static void values_of_block(struct agxc_clone *clone, const struct agxc_block *block)
-{
-   agxc_foreach_instr (instr, block)
-      agxc_foreach_dest (dest, instr)
-         agxc_clone_renew(clone, dest->value);
-}
-
 void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node)
 {
-   if (node->kind == AGXC_NODE_BLOCK) {
-      values_of_block(clone, agxc_as_block(node));
-      return;
-   }
+   if (node->kind == AGXC_NODE_BLOCK)
+      agxc_foreach_instr (instr, agxc_as_block(node))
+         agxc_foreach_dest (dest, instr)
+            agxc_clone_renew(clone, dest->value);
    agxc_foreach_list (list, node)
       agxc_foreach_node (inner, list)
          agxc_clone_values(clone, inner);
@@ -87,8 +78,7 @@ static void clone_list(struct agxc_clone *clone, const struct agx_link *list,
    struct agxc_cursor outside = clone->cursor;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         clone->cursor.block = agxc_block_new(clone->shader);
-         agxc_node_append(to, parent, &clone->cursor.block->node);
+         clone->cursor.block = agxc_block_append(clone->shader, to, parent);
          agxc_foreach_instr (instr, agxc_as_block(node))
             agxc_clone_instr(clone, instr);
       } else {

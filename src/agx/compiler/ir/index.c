@@ -6,9 +6,6 @@
  */
 #include "agx/compiler/ir/ir.h"
 
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
-                        struct agxc_loop *loop);
-
 static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth,
                          struct agxc_loop *loop)
 {
@@ -30,23 +27,16 @@ static void number_block(struct agxc_shader *shader, struct agxc_block *block, u
    }
 }
 
-static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth,
-                        struct agxc_loop *loop)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      number_block(shader, agxc_as_block(node), loop_depth, loop);
-      return;
-   }
-   bool is_loop = node->kind == AGXC_NODE_LOOP;
-   agxc_foreach_list (list, node)
-      number_list(shader, list, loop_depth + is_loop, is_loop ? agxc_as_loop(node) : loop);
-}
-
 static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
                         struct agxc_loop *loop)
 {
-   agxc_foreach_node (node, list)
-      number_node(shader, node, loop_depth, loop);
+   agxc_foreach_node (node, list) {
+      bool is_loop = node->kind == AGXC_NODE_LOOP;
+      if (node->kind == AGXC_NODE_BLOCK)
+         number_block(shader, agxc_as_block(node), loop_depth, loop);
+      agxc_foreach_list (inner, node)
+         number_list(shader, inner, loop_depth + is_loop, is_loop ? agxc_as_loop(node) : loop);
+   }
 }
 
 /* Where control goes at the end of a list that is not the shader's body. */
@@ -54,8 +44,7 @@ static struct agxc_block *after_list(const struct agxc_node *parent, const struc
 {
    if (parent->kind == AGXC_NODE_IF)
       return agxc_block_after(parent);
-   struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
-   return agxc_first_block(list == &loop->body ? &loop->continuing : &loop->body);
+   return agxc_first_block(agxc_list_of(parent, list == agxc_list_of(parent, 0)));
 }
 
 static void link_succs(struct agxc_block *block)
@@ -77,15 +66,10 @@ static void link_succs(struct agxc_block *block)
          block->succs[0] = after_list(block->node.parent, block->node.list);
       return;
    }
-   struct agxc_node *next = agx_container_of(block->node.link.next, struct agxc_node, link);
-   if (next->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agx_container_of(next, struct agxc_if, node);
-      block->succs[0] = agxc_first_block(&branch->then_list);
-      block->succs[1] = agxc_first_block(&branch->else_list);
-   } else {
-      struct agxc_loop *inner = agx_container_of(next, struct agxc_loop, node);
-      block->succs[0] = agxc_first_block(&inner->body);
-   }
+   const struct agxc_node *next = agxc_node_after(&block->node);
+   block->succs[0] = agxc_first_block(agxc_list_of(next, 0));
+   if (next->kind == AGXC_NODE_IF)
+      block->succs[1] = agxc_first_block(agxc_list_of(next, 1));
 }
 
 /* In one walk, since control goes back only to loops that it has come through: what none of the

@@ -174,6 +174,8 @@ struct agxc_op_info {
 };
 /* Of a generic operation. */
 const struct agxc_op_info *agxc_op_info(enum agxc_op op);
+/* What text calls the operation, without the prefix of a machine one. */
+const char *agxc_name_of(const struct agxc_instr *instr);
 /* A generic load of memory that nothing writes during the dispatch. */
 bool agxc_reads_constant(const struct agxc_instr *instr);
 /* enum agxc_op_flags of any instruction, machine instructions included. */

@@ -241,6 +241,20 @@ void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struc
    instr->operand[1] = source;
 }
 
+const char *agxc_name_of(const struct agxc_instr *instr)
+{
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
+                                 : agxc_op_info(instr->op)->name;
+}
+
+uint32_t agxc_count_phis(const struct agxc_block *block)
+{
+   uint32_t count = 0;
+   agxc_foreach_phi (phi, block)
+      count++;
+   return count;
+}
+
 struct agxc_instr *agxc_terminator(const struct agxc_block *block)
 {
    if (agx_list_empty(&block->instrs))

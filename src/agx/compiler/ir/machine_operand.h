@@ -11,6 +11,9 @@
 #include "agx/compiler/ir/ir.h"
 #include "agx/compiler/ir/machine_enum.h"
 
+/* Groups of the scoreboard that `wait` knows. */
+#define AGXC_WAIT_GROUPS 2
+
 /* Whether instructions of this opcode have an operand of that name. */
 bool agxc_opcode_has(enum agx_isa_op opcode, enum agxc_machine_name name);
 

@@ -102,6 +102,17 @@ static inline struct agxc_instr *agxc_as_phi(struct agxc_instr *instr)
 {
    return instr && instr->op == AGXC_OP_PHI ? instr : NULL;
 }
+/* How many phis a block starts with. */
+uint32_t agxc_count_phis(const struct agxc_block *block);
+/* Which of the block's predecessors that is: the index of a phi's source. */
+static inline uint32_t agxc_pred_index(const struct agxc_block *block,
+                                       const struct agxc_block *pred)
+{
+   uint32_t index = 0;
+   while (block->preds[index] != pred)
+      index++;
+   return index;
+}
 /* The nodes around a node in its list, or NULL. */
 static inline struct agxc_node *agxc_node_before(const struct agxc_node *node)
 {

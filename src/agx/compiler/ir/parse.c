@@ -315,24 +315,24 @@ static void enter(struct parser *p, struct agx_link *list, struct agxc_node *par
       PARSE_FAIL(p, "a second else or continuing");
    p->lists[p->depth] = list;
    p->parents[p->depth] = parent;
-   agxc_node_append(list, parent, &agxc_block_new(p->shader)->node);
+   agxc_block_append(p->shader, list, parent);
 }
 
-static void open_node(struct parser *p, struct agxc_node *node, struct agx_link *list)
+static void open_node(struct parser *p, struct agxc_node *node)
 {
    if (p->depth + 1 == MAX_DEPTH)
       PARSE_FAIL(p, "nested deeper than %u", MAX_DEPTH);
    agxc_node_append(p->lists[p->depth], p->parents[p->depth], node);
    p->depth++;
-   enter(p, list, node);
+   enter(p, agxc_list_of(node, 0), node);
 }
 
-static struct agxc_node *innermost(struct parser *p, enum agxc_node_kind kind, const char *word)
+static void enter_second(struct parser *p, enum agxc_node_kind kind, const char *word)
 {
    struct agxc_node *node = p->depth ? p->parents[p->depth] : NULL;
    if (!node || node->kind != kind)
       PARSE_FAIL(p, "%s where there is nothing to continue", word);
-   return node;
+   enter(p, agxc_list_of(node, 1), node);
 }
 
 static void close_node(struct parser *p)
@@ -340,29 +340,23 @@ static void close_node(struct parser *p)
    if (p->depth == 0)
       PARSE_FAIL(p, "end where nothing is open");
    struct agxc_node *node = p->parents[p->depth];
-   struct agx_link *second = node->kind == AGXC_NODE_IF
-                                ? &agx_container_of(node, struct agxc_if, node)->else_list
-                                : &agx_container_of(node, struct agxc_loop, node)->continuing;
+   struct agx_link *second = agxc_list_of(node, 1);
    if (agx_list_empty(second)) /* the text may leave it out */
-      agxc_node_append(second, node, &agxc_block_new(p->shader)->node);
+      agxc_block_append(p->shader, second, node);
    p->depth--;
-   agxc_node_append(p->lists[p->depth], p->parents[p->depth], &agxc_block_new(p->shader)->node);
+   agxc_block_append(p->shader, p->lists[p->depth], p->parents[p->depth]);
 }
 
 static void parse_line(struct parser *p)
 {
    if (take(p, "if\n")) {
-      struct agxc_if *branch = agxc_if_new(p->shader);
-      open_node(p, &branch->node, &branch->then_list);
+      open_node(p, &agxc_if_new(p->shader)->node);
    } else if (take(p, "else\n")) {
-      struct agxc_node *node = innermost(p, AGXC_NODE_IF, "else");
-      enter(p, &agx_container_of(node, struct agxc_if, node)->else_list, node);
+      enter_second(p, AGXC_NODE_IF, "else");
    } else if (take(p, "loop\n")) {
-      struct agxc_loop *loop = agxc_loop_new(p->shader);
-      open_node(p, &loop->node, &loop->body);
+      open_node(p, &agxc_loop_new(p->shader)->node);
    } else if (take(p, "continuing\n")) {
-      struct agxc_node *node = innermost(p, AGXC_NODE_LOOP, "continuing");
-      enter(p, &agx_container_of(node, struct agxc_loop, node)->continuing, node);
+      enter_second(p, AGXC_NODE_LOOP, "continuing");
    } else if (take(p, "end\n")) {
       close_node(p);
    } else {

@@ -83,18 +83,12 @@ static void print_ref(struct printer *p, const struct agxc_ref *ref)
       add(p, ".u");
 }
 
-static const char *name_of(const struct agxc_instr *instr)
-{
-   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
-                                 : agxc_op_info(instr->op)->name;
-}
-
 /* An immediate or a modifier: NAME=VALUE, without the name where the operation says it (sysval,
  * barrier). */
 static void print_imm(struct printer *p, const struct agxc_instr *instr,
                       const struct agxc_imm_words *words, uint64_t value)
 {
-   if (strcmp(words->name, name_of(instr)) != 0)
+   if (strcmp(words->name, agxc_name_of(instr)) != 0)
       add(p, "%s=", words->name);
    const char *between = "";
    for (size_t w = 0; w < words->count; w++) {
@@ -128,7 +122,7 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
       print_ref(p, &instr->operand[i]);
    }
    add(p, instr->dest_count ? " = " : "");
-   add(p, "%s%s", agxc_is_machine(instr) ? "agx." : "", name_of(instr));
+   add(p, "%s%s", agxc_is_machine(instr) ? "agx." : "", agxc_name_of(instr));
    for (unsigned i = 0; i < AGX_COUNT(agxc_instr_flag_words); i++)
       if (instr->flags >> i & 1)
          add(p, ".%s", agxc_instr_flag_words[i]);
@@ -147,41 +141,26 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
    add(p, "\n");
 }
 
-static void print_list(struct printer *p, const struct agx_link *list);
-
-static void print_nested(struct printer *p, const char *word, const struct agx_link *list)
-{
-   begin_line(p);
-   add(p, "%s\n", word);
-   p->indent++;
-   print_list(p, list);
-   p->indent--;
-}
-
-static void print_node(struct printer *p, struct agxc_node *node)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
-         print_instr(p, instr);
-      return;
-   }
-   if (node->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      print_nested(p, "if", &branch->then_list);
-      print_nested(p, "else", &branch->else_list);
-   } else {
-      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      print_nested(p, "loop", &loop->body);
-      print_nested(p, "continuing", &loop->continuing);
-   }
-   begin_line(p);
-   add(p, "end\n");
-}
-
 static void print_list(struct printer *p, const struct agx_link *list)
 {
-   agxc_foreach_node (node, list)
-      print_node(p, node);
+   static const char *const words[][2] = {
+      [AGXC_NODE_IF] = {"if", "else"}, [AGXC_NODE_LOOP] = {"loop", "continuing"}};
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         agxc_foreach_instr (instr, agxc_as_block(node))
+            print_instr(p, instr);
+         continue;
+      }
+      for (unsigned i = 0; i < 2; i++) {
+         begin_line(p);
+         add(p, "%s\n", words[node->kind][i]);
+         p->indent++;
+         print_list(p, agxc_list_of(node, i));
+         p->indent--;
+      }
+      begin_line(p);
+      add(p, "end\n");
+   }
 }
 
 const char *agxc_print(const struct agxc_shader *shader, struct agx_arena *arena)

@@ -49,6 +49,12 @@ struct agxc_ref {
    };
 };
 
+/* Halves of registers that an operand takes. */
+static inline uint32_t agxc_ref_halves(const struct agxc_ref *ref)
+{
+   return AGX_MAX(ref->bits, 16) / 16u * AGX_MAX(ref->count, 1);
+}
+
 /* No operand. */
 static inline struct agxc_ref agxc_none(void)
 {

@@ -341,9 +341,7 @@ static void insert_phi(struct agxc_ssa *ssa, struct agxc_arrival *arrival)
    arrival->value->def = phi;
    for (uint32_t p = 0; p < block->pred_count; p++)
       agxc_srcs(phi)[p] = resolve(ssa, arrival->sources[p]);
-   struct agxc_builder at = agxc_at_end(ssa->shader, block);
-   if (!agx_list_empty(&block->instrs))
-      at.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
+   struct agxc_builder at = agxc_at_start(ssa->shader, block);
    agxc_insert(&at, phi);
 }
 

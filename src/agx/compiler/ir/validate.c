@@ -6,6 +6,8 @@
 #include "agx/compiler/ir/dominance.h"
 #include "agx/compiler/ir/machine_operand.h"
 
+#include <inttypes.h>
+
 struct validator {
    const struct agxc_shader *shader;
    enum agxc_stage stage;
@@ -18,14 +20,8 @@ struct validator {
 #define BROKEN(v, ...)                                                                             \
    (agx_status_fail(AGX_INTERNAL, __VA_ARGS__),                                                    \
     agx_error_prefix("block %u, instruction %u (%s)", (v)->block->index, (v)->instr->index,        \
-                     name_of((v)->instr)),                                                         \
+                     agxc_name_of((v)->instr)),                                                    \
     AGX_INTERNAL)
-
-static const char *name_of(const struct agxc_instr *instr)
-{
-   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
-                                 : agxc_op_info(instr->op)->name;
-}
 
 static agx_status check_stage(const struct validator *v)
 {
@@ -47,24 +43,53 @@ static agx_status check_stage(const struct validator *v)
    return AGX_OK;
 }
 
+/* Numbers that passes look up in tables, or count with. */
+static agx_status check_imms(const struct validator *v)
+{
+   static const struct {
+      enum agxc_imm_name name;
+      uint32_t end;
+      const char *word;
+   } imms[] = {
+      {AGXC_IMM_BINDING, AGX_PROGRAM_MAX_BINDINGS, "binding"},
+      {AGXC_IMM_SHUFFLE, AGXC_SHUFFLE_QUAD + 1, "shuffle"},
+      {AGXC_IMM_LANES, 32 + 1, "lanes"},
+      {AGXC_IMM_SYSVAL, AGXC_SYSVAL_COUNT, "sysval"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(imms); i++) {
+      if (!agxc_has_imm(v->instr, imms[i].name))
+         continue;
+      uint64_t number = (uint64_t)agxc_imm_by_name(v->instr, imms[i].name)->imm;
+      if (number >= imms[i].end)
+         return BROKEN(v, "%s %" PRIu64, imms[i].word, number);
+   }
+   return AGX_OK;
+}
+
+static agx_status check_machine_shape(const struct validator *v)
+{
+   const struct agxc_instr *instr = v->instr;
+   enum agx_isa_op opcode = agxc_opcode(instr);
+   if (instr->operand_count != agx_isa_info(opcode)->operand_count)
+      return BROKEN(v, "%u operands", instr->operand_count);
+   if (agxc_opcode_has(opcode, AGXC_MACHINE_GROUP) &&
+       (uint64_t)agxc_machine_group(instr)->imm >= AGXC_WAIT_GROUPS)
+      return BROKEN(v, "group %" PRIi64, agxc_machine_group(instr)->imm);
+   return AGX_OK;
+}
+
 static agx_status check_shape(const struct validator *v)
 {
    const struct agxc_instr *instr = v->instr;
-   if (agxc_is_machine(instr)) {
-      if (instr->operand_count != agx_isa_info(agxc_opcode(instr))->operand_count)
-         return BROKEN(v, "%u operands", instr->operand_count);
-      return AGX_OK;
-   }
+   if (agxc_is_machine(instr))
+      return check_machine_shape(v);
    const struct agxc_op_info *info = agxc_op_info(instr->op);
    if ((info->dests >= 0 && instr->dest_count != info->dests) ||
        (info->srcs >= 0 && instr->src_count != info->srcs) ||
        instr->operand_count != instr->dest_count + instr->src_count + info->imms)
       return BROKEN(v, "%u destinations, %u sources, %u operands", instr->dest_count,
                     instr->src_count, instr->operand_count);
-   if (agxc_has_imm(instr, AGXC_IMM_BINDING) && agxc_imm_binding(instr) >= AGX_PROGRAM_MAX_BINDINGS)
-      return BROKEN(v, "binding %u", agxc_imm_binding(instr));
-   if (agxc_has_imm(instr, AGXC_IMM_SHUFFLE) && agxc_imm_shuffle(instr) > AGXC_SHUFFLE_QUAD)
-      return BROKEN(v, "shuffle %u", (unsigned)agxc_imm_shuffle(instr));
+   AGX_TRY(check_imms(v));
    if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
       return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
                     v->block->pred_count);
@@ -188,17 +213,12 @@ static agx_status check_list(struct validator *v, const struct agx_link *list);
 
 static agx_status check_node(struct validator *v, const struct agxc_node *node)
 {
-   if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      AGX_TRY(check_list(v, &branch->then_list));
-      return check_list(v, &branch->else_list);
+   if (node->kind != AGXC_NODE_BLOCK) {
+      agxc_foreach_list (list, node)
+         AGX_TRY(check_list(v, list));
+      return AGX_OK;
    }
-   if (node->kind == AGXC_NODE_LOOP) {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      AGX_TRY(check_list(v, &loop->body));
-      return check_list(v, &loop->continuing);
-   }
-   v->block = agx_container_of(node, struct agxc_block, node);
+   v->block = agxc_as_block(node);
    agxc_foreach_instr (instr, v->block) {
       v->instr = instr;
       AGX_TRY(check_instr(v));

@@ -310,7 +310,7 @@ static void check(struct agxc_robust *r, struct agxc_instr *instr)
 static void lower_element(struct agxc_instr *instr)
 {
    uint32_t stride = (uint32_t)agxc_src_stride(instr)->imm;
-   bool is_shift = (stride & (stride - 1)) == 0;
+   bool is_shift = stride && (stride & (stride - 1)) == 0;
    instr->op = is_shift ? AGXC_OP_ISHL : AGXC_OP_IMUL;
    if (is_shift)
       *agxc_src_b(instr) = agxc_u32((uint32_t)__builtin_ctz(stride));

@@ -7,29 +7,10 @@
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 
-static uint32_t pred_index(const struct agxc_block *block, const struct agxc_block *pred)
-{
-   for (uint32_t i = 0; i < block->pred_count; i++)
-      if (block->preds[i] == pred)
-         return i;
-   agx_unreachable();
-}
-
-static uint32_t count_phis(const struct agxc_block *block)
-{
-   uint32_t count = 0;
-   agxc_foreach_instr (instr, block) {
-      if (instr->op != AGXC_OP_PHI)
-         break;
-      count++;
-   }
-   return count;
-}
-
 /* The place of a phi's result: where this predecessor has its source, if that is free. */
 static uint32_t place_phi(struct agxc_ra *ra, const struct agxc_instr *phi, uint32_t pred)
 {
-   const struct agxc_value *value = agxc_dests(phi)[0].value;
+   const struct agxc_value *value = agxc_dest(phi)->value;
    const struct agxc_ref *src = &agxc_srcs(phi)[pred];
    if (src->kind == AGXC_VALUE) {
       uint32_t half = ra->place[src->value->id];
@@ -56,7 +37,7 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
    uint32_t live = ra->liveness->first[block->index + 1] - ra->liveness->first[block->index];
    border->is_decided = true;
    border->places =
-      AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_assignment, live + count_phis(block));
+      AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_assignment, live + agxc_count_phis(block));
    struct agxc_value *saved[AGX_GPR_HALVES];
    memcpy(saved, ra->holder, sizeof(saved));
    memset(ra->holder, 0, sizeof(ra->holder));
@@ -67,10 +48,8 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
       agxc_ra_put(ra, value, ra->place[*id]);
    }
    bool fits = true;
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      struct agxc_value *value = agxc_dests(phi)[0].value;
+   agxc_foreach_phi (phi, block) {
+      struct agxc_value *value = agxc_dest(phi)->value;
       uint32_t half = place_phi(ra, phi, pred);
       fits = fits && half != AGXC_NOWHERE;
       if (fits)
@@ -80,7 +59,7 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
    if (!fits)
       repack(ra, border);
    memcpy(ra->holder, saved, sizeof(saved));
-   for (uint32_t i = border->count - count_phis(block); i < border->count; i++)
+   for (uint32_t i = border->count - agxc_count_phis(block); i < border->count; i++)
       ra->place[border->places[i].value->id] = border->places[i].half;
 }
 
@@ -94,13 +73,11 @@ static struct agxc_ref now(const struct agxc_ra *ra, struct agxc_ref ref)
 static void copy_to(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
 {
    const struct agxc_border *border = &ra->borders[block->index];
-   uint32_t phis = count_phis(block), live = border->count - phis;
+   uint32_t phis = agxc_count_phis(block), live = border->count - phis;
    for (uint32_t i = 0; i < live; i++)
       agxc_ra_copy(ra, border->places[i].half, now(ra, agxc_use(border->places[i].value)),
                    agxc_halves(border->places[i].value));
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, block) {
       const struct agxc_assignment *place = &border->places[live++];
       agxc_ra_copy(ra, place->half, now(ra, agxc_srcs(phi)[pred]), agxc_halves(place->value));
    }
@@ -120,12 +97,11 @@ void agxc_ra_leave(struct agxc_ra *ra, struct agxc_block *block)
       struct agxc_block *succ = block->succs[i];
       if (!succ)
          continue;
-      uint32_t pred = pred_index(succ, block);
+      uint32_t pred = agxc_pred_index(succ, block);
       if (!ra->borders[succ->index].is_decided)
          decide(ra, succ, pred);
       copy_to(ra, succ, pred);
-      struct agxc_instr *last = agxc_terminator(block);
-      struct agxc_builder b = last ? agxc_before(ra->shader, last) : agxc_at_end(ra->shader, block);
+      struct agxc_builder b = agxc_at_exit(ra->shader, block);
       agx_assert(ra->copy_count == 0 || !block->succs[1]);
       agxc_ra_flush(ra, &b);
    }

@@ -49,8 +49,7 @@ static bool suits(const struct agxc_ra *ra, const struct agxc_value *value, uint
 static bool frees_up(const struct agxc_ra *ra, uint32_t half, const struct agxc_instr *instr)
 {
    const struct agxc_value *holder = ra->holder[half];
-   return !holder || (instr->block == ra->block && ra->last_use[holder->id] <= instr->index &&
-                      !agx_bitset_test(ra->live_out.bits, holder->id));
+   return !holder || (instr->block == ra->block && agxc_ra_dies_at(ra, holder, instr));
 }
 
 /* True when each element of a collect could be made in place if the vector started at
@@ -58,7 +57,7 @@ static bool frees_up(const struct agxc_ra *ra, uint32_t half, const struct agxc_
 static bool vector_fits(const struct agxc_ra *ra, const struct agxc_instr *collect, uint32_t half)
 {
    agxc_foreach_src (src, collect) {
-      uint32_t end = half + AGX_MAX(src->bits, 16) / 16u * src->count;
+      uint32_t end = half + agxc_ref_halves(src);
       bool is_made_here = src->kind == AGXC_VALUE && src->value->def;
       const struct agxc_instr *by = is_made_here ? src->value->def : collect;
       for (; half < end; half++)
@@ -74,14 +73,14 @@ static uint32_t find_in_vector(const struct agxc_ra *ra, const struct agxc_value
    const struct agxc_slot *slot = &ra->slot[value->id];
    if (!slot->collect)
       return AGXC_NOWHERE;
-   const struct agxc_value *vector = agxc_dests(slot->collect)[0].value;
+   const struct agxc_value *vector = agxc_dest(slot->collect)->value;
    uint32_t offset = 0;
    agxc_foreach_src (src, slot->collect) {
       uint32_t base = src->kind == AGXC_VALUE ? ra->place[src->value->id] : AGXC_NOWHERE;
       if (src->kind == AGXC_VALUE && src->value != value && base != AGXC_NOWHERE &&
           base >= offset && suits(ra, value, base - offset + slot->offset))
          return base - offset + slot->offset;
-      offset += AGX_MAX(src->bits, 16) / 16u * src->count;
+      offset += agxc_ref_halves(src);
    }
    if (ra->phi[vector->id]) {
       uint32_t base = ra->place[ra->phi[vector->id]->id];

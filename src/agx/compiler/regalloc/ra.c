@@ -25,12 +25,6 @@
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/regalloc.h"
 
-static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
-                    const struct agxc_instr *instr)
-{
-   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
-}
-
 /* ---- results and dying sources ----------------------------------------- */
 
 struct dying {
@@ -58,7 +52,7 @@ static void free_dying(struct agxc_ra *ra, const struct agxc_instr *instr, bool 
 {
    dying->count = 0;
    agxc_foreach_src (src, instr) {
-      if (src->kind != AGXC_VALUE || !dies_at(ra, src->value, instr) ||
+      if (src->kind != AGXC_VALUE || !agxc_ra_dies_at(ra, src->value, instr) ||
           is_late_source(instr, src->value) != late)
          continue;
       uint32_t half = ra->place[src->value->id];
@@ -128,7 +122,7 @@ static void allocate_results(struct agxc_ra *ra, struct agxc_instr *instr, struc
    if (place_results(ra, instr))
       return;
    bool has_gap = instr->dest_count == 1 &&
-                  agxc_ra_evict(ra, instr, agxc_dests(instr)[0].value, dying->places, dying->count);
+                  agxc_ra_evict(ra, instr, agxc_dest(instr)->value, dying->places, dying->count);
    if (!has_gap)
       make_room(ra, instr, dying);
    if (!place_results(ra, instr))
@@ -138,7 +132,7 @@ static void allocate_results(struct agxc_ra *ra, struct agxc_instr *instr, struc
 static void free_unused_results(struct agxc_ra *ra, const struct agxc_instr *instr)
 {
    agxc_foreach_dest (dest, instr)
-      if (dest->kind == AGXC_VALUE && dies_at(ra, dest->value, instr))
+      if (dest->kind == AGXC_VALUE && agxc_ra_dies_at(ra, dest->value, instr))
          agxc_ra_free(ra, dest->value);
 }
 
@@ -189,11 +183,6 @@ static void assign_machine(struct agxc_ra *ra, struct agxc_instr *instr)
 
 /* ---- copies: COLLECT, SPLIT, MOV ---------------------------------------- */
 
-static uint32_t ref_halves(const struct agxc_ref *ref)
-{
-   return AGX_MAX(ref->bits, 16) / 16u * AGX_MAX(ref->count, 1);
-}
-
 /* How many halves of the vector are in place already if it starts at base. */
 static uint32_t halves_in_place(const struct agxc_ra *ra, const struct agxc_instr *instr,
                                 uint32_t base)
@@ -201,8 +190,8 @@ static uint32_t halves_in_place(const struct agxc_ra *ra, const struct agxc_inst
    uint32_t offset = 0, in_place = 0;
    agxc_foreach_src (src, instr) {
       if (src->kind == AGXC_VALUE && ra->place[src->value->id] == base + offset)
-         in_place += ref_halves(src);
-      offset += ref_halves(src);
+         in_place += agxc_ref_halves(src);
+      offset += agxc_ref_halves(src);
    }
    return in_place;
 }
@@ -210,12 +199,12 @@ static uint32_t halves_in_place(const struct agxc_ra *ra, const struct agxc_inst
 /* The place for the result that leaves most sources where they are. */
 static uint32_t best_vector_place(const struct agxc_ra *ra, const struct agxc_instr *instr)
 {
-   const struct agxc_value *vector = agxc_dests(instr)[0].value;
+   const struct agxc_value *vector = agxc_dest(instr)->value;
    uint32_t best = AGXC_NOWHERE, most = 0, offset = 0;
    agxc_foreach_src (src, instr) {
       uint32_t place = src->kind == AGXC_VALUE ? ra->place[src->value->id] : 0;
       uint32_t base = place - offset;
-      offset += ref_halves(src);
+      offset += agxc_ref_halves(src);
       if (src->kind != AGXC_VALUE || base > place || base % agxc_alignment(vector) != 0 ||
           !agxc_ra_is_free(ra, base, agxc_halves(vector)))
          continue;
@@ -232,15 +221,15 @@ static void copy_sources(struct agxc_ra *ra, struct agxc_instr *instr, uint32_t 
 {
    uint32_t offset = 0;
    agxc_foreach_src (src, instr) {
-      agxc_ra_copy(ra, base + offset, to_register(ra, *src), ref_halves(src));
-      offset += ref_halves(src);
+      agxc_ra_copy(ra, base + offset, to_register(ra, *src), agxc_ref_halves(src));
+      offset += agxc_ref_halves(src);
    }
 }
 
 static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying;
-   struct agxc_value *vector = agxc_dests(instr)[0].value;
+   struct agxc_value *vector = agxc_dest(instr)->value;
    if (agxc_ra_borrow(ra, instr))
       return;
    free_dying(ra, instr, false, &dying);
@@ -256,14 +245,14 @@ static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 static bool split_in_place(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    const struct agxc_ref *src = &agxc_srcs(instr)[0];
-   if (src->kind != AGXC_VALUE || !dies_at(ra, src->value, instr))
+   if (src->kind != AGXC_VALUE || !agxc_ra_dies_at(ra, src->value, instr))
       return false;
    uint32_t half = ra->place[src->value->id];
    agxc_ra_free(ra, src->value);
    agxc_foreach_dest (dest, instr) {
       if (dest->kind == AGXC_VALUE)
          agxc_ra_put(ra, dest->value, half);
-      half += ref_halves(dest);
+      half += agxc_ref_halves(dest);
    }
    return true;
 }
@@ -276,12 +265,14 @@ static void assign_split(struct agxc_ra *ra, struct agxc_instr *instr)
    allocate_results(ra, instr, &none);
    struct agxc_ref src = to_register(ra, agxc_srcs(instr)[0]);
    agxc_foreach_dest (dest, instr) {
-      if (dest->kind == AGXC_VALUE && !dies_at(ra, dest->value, instr))
-         agxc_ra_copy(ra, ra->place[dest->value->id], src, ref_halves(dest));
+      if (dest->kind == AGXC_VALUE && !agxc_ra_dies_at(ra, dest->value, instr))
+         agxc_ra_copy(ra, ra->place[dest->value->id], src, agxc_ref_halves(dest));
       if (src.kind == AGXC_IMM)
-         src.imm = ref_halves(dest) < 4 ? (int64_t)((uint64_t)src.imm >> 16 * ref_halves(dest)) : 0;
+         src.imm = agxc_ref_halves(dest) < 4
+                      ? (int64_t)((uint64_t)src.imm >> 16 * agxc_ref_halves(dest))
+                      : 0;
       else
-         src.half += ref_halves(dest);
+         src.half += agxc_ref_halves(dest);
    }
 }
 
@@ -324,9 +315,7 @@ static void note_wanted(struct agxc_ra *ra, const struct agxc_block *block)
    if (!behind || block->succs[1] || behind->pred_count != 2)
       return;
    bool is_second = behind->preds[1] == block;
-   agxc_foreach_instr (phi, behind) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, behind) {
       const struct agxc_ref *mine = agxc_phi_of_two(phi, is_second);
       const struct agxc_ref *other = agxc_phi_of_two(phi, 1 - is_second);
       if (mine->kind != AGXC_VALUE || other->kind != AGXC_VALUE ||
@@ -364,9 +353,8 @@ static void empty_block(struct agxc_block *block)
 
 static void remove_phis(struct agxc_block *block)
 {
-   agxc_foreach_instr_safe (instr, block)
-      if (instr->op == AGXC_OP_PHI)
-         agxc_instr_remove(instr);
+   agxc_foreach_phi (phi, block)
+      agxc_instr_remove(phi);
 }
 
 /* What values become, which is where they should be; and where they come from. */
@@ -383,8 +371,8 @@ static void note_wishes(struct agxc_ra *ra)
             if (src->kind == AGXC_VALUE && is_collect && !ra->slot[src->value->id].collect)
                ra->slot[src->value->id] = (struct agxc_slot){instr, offset};
             if (src->kind == AGXC_VALUE && instr->op == AGXC_OP_PHI)
-               ra->phi[src->value->id] = agxc_dests(instr)[0].value;
-            offset += ref_halves(src);
+               ra->phi[src->value->id] = agxc_dest(instr)->value;
+            offset += agxc_ref_halves(src);
          }
       }
 }
@@ -394,16 +382,11 @@ static void note_wishes(struct agxc_ra *ra)
 static void pass_wishes_on(struct agxc_ra *ra)
 {
    const struct agxc_shader *shader = ra->shader;
-   uint8_t *uses = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE)
-               uses[src->value->id] = (uint8_t)AGX_MIN(uses[src->value->id] + 1, 2);
+   const uint32_t *uses = agxc_count_uses(ra->shader);
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr_rev (instr, block) {
-         struct agxc_value *wish = instr->dest_count == 1 && agxc_dests(instr)[0].kind == AGXC_VALUE
-                                      ? ra->phi[agxc_dests(instr)[0].value->id]
+         struct agxc_value *wish = instr->dest_count == 1 && agxc_dest(instr)->kind == AGXC_VALUE
+                                      ? ra->phi[agxc_dest(instr)->value->id]
                                       : NULL;
          agxc_foreach_src (src, instr)
             if (wish && src->kind == AGXC_VALUE && uses[src->value->id] == 1 &&

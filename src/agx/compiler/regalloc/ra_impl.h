@@ -58,7 +58,14 @@ struct agxc_ra {
    uint32_t copy_count;
 };
 
-/* ---- ra_place.c -------------------------------------------------------- */
+/* Whether nothing behind the instruction, which is in the block in hand, reads the value. */
+static inline bool agxc_ra_dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
+                                   const struct agxc_instr *instr)
+{
+   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
+}
+
+/* ---- place.c ----------------------------------------------------------- */
 
 /* Marks the value's halves as its own, or as free. */
 void agxc_ra_put(struct agxc_ra *ra, struct agxc_value *value, uint32_t half);
@@ -75,7 +82,7 @@ uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_assignment *places, 
 uint32_t agxc_ra_holders(const struct agxc_ra *ra, struct agxc_assignment *out_places);
 void agxc_ra_no_room(const struct agxc_ra *ra, uint32_t needed) __attribute__((noreturn));
 
-/* ---- ra_copy.c --------------------------------------------------------- */
+/* ---- copy.c ------------------------------------------------------------ */
 
 /* Queues a copy of halves from src (register, uniform, constant) to half. */
 void agxc_ra_copy(struct agxc_ra *ra, uint32_t half, struct agxc_ref src, uint32_t halves);
@@ -84,7 +91,7 @@ void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b);
 /* A collect, split or move, or an instruction that only cuts a value: copies at the most. */
 bool agxc_ra_is_copy(const struct agxc_instr *instr);
 
-/* ---- ra_rename.c ------------------------------------------------------- */
+/* ---- rename.c ---------------------------------------------------------- */
 
 /* Before anything else: vectors are put together right before the only one who reads them. */
 void agxc_ra_sink_collects(struct agxc_shader *shader);
@@ -95,21 +102,21 @@ bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy);
  * instruction, reads them there. False when that can't be. */
 bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect);
 
-/* ---- ra_evict.c -------------------------------------------------------- */
+/* ---- evict.c ----------------------------------------------------------- */
 
 /* Makes a gap for value by moving few others before instr; false when that can't be done.
  * dying are the instruction's sources that are free already but still have to be read. */
 bool agxc_ra_evict(struct agxc_ra *ra, struct agxc_instr *instr, const struct agxc_value *value,
                    const struct agxc_assignment *dying, uint32_t dying_count);
 
-/* ---- ra_border.c ------------------------------------------------------- */
+/* ---- border.c ---------------------------------------------------------- */
 
 /* Takes over the places that a block begins with. */
 void agxc_ra_enter(struct agxc_ra *ra, struct agxc_block *block);
 /* At the block's end: copies to where its successors want things. */
 void agxc_ra_leave(struct agxc_ra *ra, struct agxc_block *block);
 
-/* ---- ra_validate.c ----------------------------------------------------- */
+/* ---- validate.c -------------------------------------------------------- */
 
 struct agxc_ra_record;
 /* Keeps the code as it is before allocation; requires agxc_index. */

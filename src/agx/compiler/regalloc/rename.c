@@ -8,11 +8,6 @@
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 
-static uint32_t ref_halves(const struct agxc_ref *ref)
-{
-   return AGX_MAX(ref->bits, 16) / 16u * AGX_MAX(ref->count, 1);
-}
-
 /* ---- vectors ----------------------------------------------------------- */
 
 /* How often each value is read, and by whom last. */
@@ -24,13 +19,12 @@ struct reader {
 static struct reader *find_readers(struct agxc_shader *shader)
 {
    struct reader *readers = AGX_ARENA_ARRAY(shader->arena, struct reader, shader->value_count);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE) {
-               readers[src->value->id].instr = instr;
-               readers[src->value->id].count++;
-            }
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE) {
+            readers[src->value->id].instr = instr;
+            readers[src->value->id].count++;
+         }
    return readers;
 }
 
@@ -41,9 +35,9 @@ void agxc_ra_sink_collects(struct agxc_shader *shader)
     * that read each other, as code that nothing reaches may, would change places for ever. */
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_rev (instr, block) {
-         if (instr->op != AGXC_OP_COLLECT || agxc_dests(instr)[0].kind != AGXC_VALUE)
+         if (instr->op != AGXC_OP_COLLECT || agxc_dest(instr)->kind != AGXC_VALUE)
             continue;
-         const struct reader *reader = &readers[agxc_dests(instr)[0].value->id];
+         const struct reader *reader = &readers[agxc_dest(instr)->value->id];
          if (reader->count != 1 || reader->instr->block != block ||
              reader->instr->op == AGXC_OP_PHI || reader->instr->index <= instr->index)
             continue;
@@ -54,15 +48,14 @@ void agxc_ra_sink_collects(struct agxc_shader *shader)
 
 static bool is_read_next(const struct agxc_instr *collect)
 {
-   const struct agxc_instr *next = agx_container_of(collect->link.next, struct agxc_instr, link);
-   bool is_last = collect->link.next == &collect->block->instrs;
-   if (is_last || !agxc_is_machine(next))
+   const struct agxc_instr *next = agxc_next_instr(collect);
+   if (!next || !agxc_is_machine(next))
       return false;
    agxc_foreach_dest (dest, next) /* results might need room, and move the elements */
       if (dest->kind == AGXC_VALUE)
          return false;
    agxc_foreach_src (src, next)
-      if (src->kind == AGXC_VALUE && src->value == agxc_dests(collect)[0].value)
+      if (src->kind == AGXC_VALUE && src->value == agxc_dest(collect)->value)
          return true;
    return false;
 }
@@ -76,34 +69,28 @@ static bool stand_together(const struct agxc_ra *ra, const struct agxc_instr *co
       uint32_t place = ra->place[src->value->id];
       if (half != AGXC_NOWHERE && place != half)
          return false;
-      half = place + ref_halves(src);
+      half = place + agxc_ref_halves(src);
    }
-   const struct agxc_value *vector = agxc_dests(collect)[0].value;
+   const struct agxc_value *vector = agxc_dest(collect)->value;
    uint32_t base = half - agxc_halves(vector);
    return base % agxc_alignment(vector) == 0;
 }
 
-static bool ends_at(const struct agxc_ra *ra, const struct agxc_value *value,
-                    const struct agxc_instr *instr)
-{
-   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
-}
-
 bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
 {
-   struct agxc_value *vector = agxc_dests(collect)[0].value;
+   struct agxc_value *vector = agxc_dest(collect)->value;
    bool all_end = true;
    agxc_foreach_src (src, collect)
-      all_end = all_end && src->kind == AGXC_VALUE && ends_at(ra, src->value, collect);
+      all_end = all_end && src->kind == AGXC_VALUE && agxc_ra_dies_at(ra, src->value, collect);
    if (all_end || ra->last_use[vector->id] != collect->index + 1 ||
        agx_bitset_test(ra->live_out.bits, vector->id) || !is_read_next(collect) ||
        !stand_together(ra, collect))
       return false;
-   const struct agxc_instr *reader = agx_container_of(collect->link.next, struct agxc_instr, link);
+   const struct agxc_instr *reader = agxc_next_instr(collect);
    ra->place[vector->id] = ra->place[agxc_element(collect, 0)->value->id];
    agxc_foreach_src (src, collect) {
       bool is_read_itself = ra->last_use[src->value->id] > collect->index;
-      if (ends_at(ra, src->value, collect) && !is_read_itself) {
+      if (agxc_ra_dies_at(ra, src->value, collect) && !is_read_itself) {
          ra->last_use[src->value->id] = reader->index + 1; /* not before */
          agx_assert(ra->late_count < AGX_COUNT(ra->late));
          ra->late[ra->late_count++] = src->value;
@@ -116,23 +103,20 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
 
 bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
 {
-   if (copy->dest_count != 1 || copy->src_count != 1 || agxc_dests(copy)[0].kind != AGXC_VALUE ||
+   if (copy->dest_count != 1 || copy->src_count != 1 || agxc_dest(copy)->kind != AGXC_VALUE ||
        agxc_srcs(copy)[0].kind != AGXC_VALUE)
       return false;
-   const struct agxc_value *name = agxc_dests(copy)[0].value;
+   const struct agxc_value *name = agxc_dest(copy)->value;
    struct agxc_value *value = agxc_srcs(copy)[0].value;
    uint32_t last = ra->last_use[name->id];
-   if (ends_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
+   if (agxc_ra_dies_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
        last <= copy->index)
       return false;
-   for (struct agx_link *at = copy->link.next; at != &copy->block->instrs; at = at->next) {
-      struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
-      if (instr->index > last)
-         break;
+   for (const struct agxc_instr *instr = agxc_next_instr(copy); instr && instr->index <= last;
+        instr = agxc_next_instr(instr))
       agxc_foreach_src (src, instr)
          if (src->kind == AGXC_VALUE && src->value == name)
             src->value = value;
-   }
    ra->last_use[value->id] = AGX_MAX(ra->last_use[value->id], last);
    return true;
 }

@@ -267,12 +267,10 @@ static uint32_t collect_phis(const struct agxc_spilling *s, const struct agxc_bl
 {
    uint32_t count = 0;
    bool is_loop = is_loop_header(block);
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, block) {
       if (next[0] != AGXC_NEVER) {
          struct candidate *candidate = &out[count++];
-         *candidate = (struct candidate){.value = agxc_dests(phi)[0].value, .next_use = next[0]};
+         *candidate = (struct candidate){.value = agxc_dest(phi)->value, .next_use = next[0]};
          candidate->rank = rank_of(s, block, candidate, phi, is_loop);
       }
       next += 1 + phi->src_count;
@@ -290,11 +288,9 @@ static struct agxc_kept_set copy_set(const struct agxc_spilling *s)
 
 static void decide_entry(struct agxc_spilling *s, struct agxc_block *block, const uint32_t *next)
 {
-   uint32_t phis = 0;
-   agxc_foreach_instr (instr, block)
-      phis += instr->op == AGXC_OP_PHI;
-   struct candidate *candidates = AGX_ARENA_ARRAY(s->shader->arena, struct candidate,
-                                                  s->uses->in_count[block->index] + phis + 1ull);
+   struct candidate *candidates =
+      AGX_ARENA_ARRAY(s->shader->arena, struct candidate,
+                      s->uses->in_count[block->index] + agxc_count_phis(block) + 1ull);
    uint32_t count = collect_candidates(s, block, candidates);
    count += collect_phis(s, block, next, candidates + count);
    qsort(candidates, count, sizeof(*candidates), compare_candidates);
@@ -315,10 +311,8 @@ static void decide_entry(struct agxc_spilling *s, struct agxc_block *block, cons
          to_memory(s, candidate->value);
       }
    }
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      const struct agxc_value *value = agxc_dests(phi)[0].value;
+   agxc_foreach_phi (phi, block) {
+      const struct agxc_value *value = agxc_dest(phi)->value;
       if (!is_kept(s, value) && agx_bitset_test(s->in_memory, value->id))
          agx_bitset_set(s->is_memory_phi, value->id);
    }
@@ -328,17 +322,11 @@ static void decide_entry(struct agxc_spilling *s, struct agxc_block *block, cons
 
 /* ---- edges ------------------------------------------------------------- */
 
-static struct agxc_builder at_exit(struct agxc_spilling *s, struct agxc_block *block)
-{
-   struct agxc_instr *last = agxc_terminator(block);
-   return last ? agxc_before(s->shader, last) : agxc_at_end(s->shader, block);
-}
-
 /* A value at the end of pred, in a register for a moment at least. */
 static struct agxc_ref fetch(struct agxc_spilling *s, struct agxc_block *pred, struct agxc_ref src,
                              const struct agxc_value *shape)
 {
-   struct agxc_builder b = at_exit(s, pred);
+   struct agxc_builder b = agxc_at_exit(s->shader, pred);
    if (src.kind == AGXC_VALUE) {
       if (set_has(&s->exit[pred->index], src.value))
          return src;
@@ -369,31 +357,25 @@ static bool is_overwritten(const struct agxc_spilling *s, const struct agxc_bloc
 static void fill_memory_phis(struct agxc_spilling *s, struct agxc_block *pred,
                              struct agxc_block *block, uint32_t way)
 {
-   uint32_t count = 0, i = 0;
-   agxc_foreach_instr (phi, block)
-      count += phi->op == AGXC_OP_PHI;
-   struct agxc_ref *early = AGX_ARENA_ARRAY(s->shader->arena, struct agxc_ref, count + 1ull);
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   uint32_t i = 0, count = agxc_count_phis(block);
+   struct agxc_ref *early = AGX_ARENA_ARRAY(s->shader->arena, struct agxc_ref, count);
+   agxc_foreach_phi (phi, block) {
       const struct agxc_ref *src = &agxc_srcs(phi)[way];
-      bool is_same = src->kind == AGXC_VALUE && src->value == agxc_dests(phi)[0].value;
+      bool is_same = src->kind == AGXC_VALUE && src->value == agxc_dest(phi)->value;
       if (is_overwritten(s, block, src) && !is_same)
          early[i] = fetch(s, pred, *src, src->value);
       i++;
    }
    i = 0;
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      struct agxc_value *value = agxc_dests(phi)[0].value;
+   agxc_foreach_phi (phi, block) {
+      struct agxc_value *value = agxc_dest(phi)->value;
       struct agxc_ref src = agxc_srcs(phi)[way], data = early[i++];
       bool is_same = src.kind == AGXC_VALUE && src.value == value;
       if (!agx_bitset_test(s->is_memory_phi, value->id) || src.kind == AGXC_NONE || is_same)
          continue;
       if (data.kind == AGXC_NONE)
          data = fetch(s, pred, src, value);
-      agxc_spill_store(s, at_exit(s, pred), value, data);
+      agxc_spill_store(s, agxc_at_exit(s->shader, pred), value, data);
    }
 }
 
@@ -401,9 +383,7 @@ static void fill_memory_phis(struct agxc_spilling *s, struct agxc_block *pred,
 static void couple(struct agxc_spilling *s, struct agxc_block *pred, struct agxc_block *block)
 {
    const struct agxc_kept_set *exit = &s->exit[pred->index], *entry = &s->entry[block->index];
-   uint32_t way = 0;
-   while (block->preds[way] != pred)
-      way++;
+   uint32_t way = agxc_pred_index(block, pred);
    fill_memory_phis(s, pred, block, way);
    for (uint32_t i = 0; i < s->uses->in_count[block->index]; i++) {
       struct agxc_value *value = s->shader->values[s->uses->in[block->index][i].id];
@@ -413,26 +393,18 @@ static void couple(struct agxc_spilling *s, struct agxc_block *pred, struct agxc
       if (!is_live_in || set_has(exit, value))
          continue;
       to_memory(s, value);
-      agxc_spill_reload(s, at_exit(s, pred), value);
+      agxc_spill_reload(s, agxc_at_exit(s->shader, pred), value);
    }
-   agxc_foreach_instr (phi, block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
+   agxc_foreach_phi (phi, block) {
       const struct agxc_ref *src = &agxc_srcs(phi)[way];
       /* What is live here was just seen to; the block's own phis are not. */
       if (src->kind != AGXC_VALUE || set_has(exit, src->value) || is_overwritten(s, block, src) ||
           (set_has(entry, src->value) && agxc_is_live_in(s->liveness, block, src->value)) ||
-          agx_bitset_test(s->is_memory_phi, agxc_dests(phi)[0].value->id))
+          agx_bitset_test(s->is_memory_phi, agxc_dest(phi)->value->id))
          continue;
       to_memory(s, src->value);
-      agxc_spill_reload(s, at_exit(s, pred), src->value);
+      agxc_spill_reload(s, agxc_at_exit(s->shader, pred), src->value);
    }
-}
-
-static bool has_phis(const struct agxc_block *block)
-{
-   const struct agxc_instr *first = agx_container_of(block->instrs.next, struct agxc_instr, link);
-   return !agx_list_empty(&block->instrs) && first->op == AGXC_OP_PHI;
 }
 
 /* The only way to the block: what that kept and this one still needs. */
@@ -452,7 +424,7 @@ static void take_over(struct agxc_spilling *s, const struct agxc_block *block,
 static void enter_block(struct agxc_spilling *s, struct agxc_block *block, const uint32_t *next)
 {
    const struct agxc_block *before = block->pred_count == 1 ? block->preds[0] : NULL;
-   if (!before || before->index >= block->index || has_phis(block))
+   if (!before || before->index >= block->index || agxc_count_phis(block))
       decide_entry(s, block, next);
    else
       take_over(s, block, before);

@@ -51,12 +51,8 @@ static void begin_at_end(struct agxc_next_uses *uses, const struct agxc_block *b
          if (at < uses->next[in->id])
             touch(uses, in->id, at);
       }
-      uint32_t pred = 0;
-      while (succ->preds[pred] != block)
-         pred++;
-      agxc_foreach_instr (phi, succ) {
-         if (phi->op != AGXC_OP_PHI)
-            break;
+      uint32_t pred = agxc_pred_index(succ, block);
+      agxc_foreach_phi (phi, succ) {
          const struct agxc_ref *src = &agxc_srcs(phi)[pred];
          if (src->kind == AGXC_VALUE)
             touch(uses, src->value->id, length);

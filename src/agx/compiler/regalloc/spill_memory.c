@@ -123,13 +123,10 @@ void agxc_spill_store(struct agxc_spilling *s, struct agxc_builder b, struct agx
 
 static struct agxc_builder behind(struct agxc_spilling *s, struct agxc_instr *instr)
 {
-   struct agx_link *next = instr->link.next;
-   while (instr->op == AGXC_OP_PHI && next != &instr->block->instrs &&
-          agx_container_of(next, struct agxc_instr, link)->op == AGXC_OP_PHI)
-      next = next->next;
-   if (next == &instr->block->instrs)
-      return agxc_at_end(s->shader, instr->block);
-   return agxc_before(s->shader, agx_container_of(next, struct agxc_instr, link));
+   struct agxc_instr *next = agxc_next_instr(instr);
+   while (agxc_as_phi(instr) && agxc_as_phi(next))
+      next = agxc_next_instr(next);
+   return (struct agxc_builder){s->shader, instr->block, next};
 }
 
 static void store_definitions(struct agxc_spilling *s)
@@ -146,10 +143,9 @@ static void store_definitions(struct agxc_spilling *s)
 static void remove_memory_phis(struct agxc_spilling *s)
 {
    agxc_foreach_block (block, s->shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (instr->op == AGXC_OP_PHI &&
-             agx_bitset_test(s->is_memory_phi, agxc_dests(instr)[0].value->id))
-            agxc_instr_remove(instr);
+      agxc_foreach_phi (phi, block)
+         if (agx_bitset_test(s->is_memory_phi, agxc_dest(phi)->value->id))
+            agxc_instr_remove(phi);
 }
 
 struct renaming {
@@ -203,16 +199,11 @@ static void rename_block(struct renaming *r, struct agxc_block *block)
    }
    for (unsigned i = 0; i < AGX_COUNT(block->succs); i++) {
       struct agxc_block *succ = block->succs[i];
-      uint32_t pred = 0;
-      while (succ && succ->preds[pred] != block)
-         pred++;
       if (!succ)
          continue;
-      agxc_foreach_instr (phi, succ) {
-         if (phi->op != AGXC_OP_PHI)
-            break;
+      uint32_t pred = agxc_pred_index(succ, block);
+      agxc_foreach_phi (phi, succ)
          read(r, block, &agxc_srcs(phi)[pred]);
-      }
    }
 }
 

@@ -49,11 +49,8 @@ static struct agxc_instr copy_of(struct agx_arena *arena, const struct agxc_inst
 static void record_block(struct agxc_shader *shader, struct agxc_ra_record *record,
                          struct agxc_block *block)
 {
-   uint32_t phis = 0;
-   agxc_foreach_instr (instr, block)
-      phis += instr->op == AGXC_OP_PHI;
-   record->phis[block->index] = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, phis + 1);
-   phis = 0;
+   uint32_t phis = 0, count = agxc_count_phis(block);
+   record->phis[block->index] = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, count + 1);
    agxc_foreach_instr (instr, block) {
       struct agxc_instr *copy = &record->was[instr->index];
       *copy = copy_of(shader->arena, instr);
@@ -84,11 +81,6 @@ struct agxc_ra_record *agxc_ra_record(struct agxc_shader *shader)
 
 /* ---- contents --------------------------------------------------------------- */
 
-static uint32_t ref_halves(const struct agxc_ref *ref)
-{
-   return AGX_MAX(ref->bits, 16) / 16u * AGX_MAX(ref->count, 1);
-}
-
 /* The copy's source that lies at half `part` of its destination number `dest`; *part
  * becomes the half within that source. */
 static const struct agxc_ref *source_at(const struct agxc_instr *copy, uint32_t id, uint32_t *part)
@@ -96,12 +88,12 @@ static const struct agxc_ref *source_at(const struct agxc_instr *copy, uint32_t 
    agxc_foreach_dest (dest, copy) {
       if (dest->kind == AGXC_VALUE && dest->value->id == id)
          break;
-      *part += ref_halves(dest);
+      *part += agxc_ref_halves(dest);
    }
    agxc_foreach_src (src, copy) {
-      if (*part < ref_halves(src))
+      if (*part < agxc_ref_halves(src))
          return src;
-      *part -= ref_halves(src);
+      *part -= agxc_ref_halves(src);
    }
    return NULL;
 }
@@ -144,7 +136,7 @@ static void fail(const struct checking *checking, const char *where, uint32_t ha
 static void expect(const struct checking *checking, const char *where, uint32_t half,
                    const struct agxc_ref *ref)
 {
-   for (uint32_t i = 0; i < ref_halves(ref); i++) {
+   for (uint32_t i = 0; i < agxc_ref_halves(ref); i++) {
       struct content want = content_of(checking->record, ref, i);
       if (want.kind != UNKNOWN && !same(checking->file[half + i], want))
          fail(checking, where, half + i, want);
@@ -186,14 +178,12 @@ static void run_copy(struct checking *checking, const struct agxc_instr *instr)
 static void run_instr(struct checking *checking, const struct agxc_instr *instr,
                       const struct agxc_instr *was)
 {
-   const char *name = agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
-                                             : agxc_op_info(instr->op)->name;
    for (uint32_t i = instr->dest_count; i < (uint32_t)instr->dest_count + instr->src_count; i++)
       if (was->operand[i].kind == AGXC_VALUE)
-         expect(checking, name, instr->operand[i].half, &was->operand[i]);
+         expect(checking, agxc_name_of(instr), instr->operand[i].half, &was->operand[i]);
    for (uint32_t i = 0; i < instr->dest_count; i++)
-      for (uint32_t k = 0; was->operand[i].kind == AGXC_VALUE && k < ref_halves(&was->operand[i]);
-           k++)
+      for (uint32_t k = 0;
+           was->operand[i].kind == AGXC_VALUE && k < agxc_ref_halves(&was->operand[i]); k++)
          checking->file[instr->operand[i].half + k] =
             content_of(checking->record, &was->operand[i], k);
 }
@@ -206,7 +196,7 @@ static void enter(struct checking *checking, const struct agxc_block *block)
    memset(checking->file, 0, sizeof(checking->file));
    for (uint32_t i = 0; i < border->count; i++) {
       struct agxc_ref ref = agxc_use(border->places[i].value);
-      for (uint32_t k = 0; k < ref_halves(&ref); k++)
+      for (uint32_t k = 0; k < agxc_ref_halves(&ref); k++)
          checking->file[border->places[i].half + k] = content_of(checking->record, &ref, k);
    }
 }
@@ -216,11 +206,9 @@ static void leave(struct checking *checking, const struct agxc_block *block,
 {
    const struct agxc_border *border = &checking->ra->borders[succ->index];
    struct agxc_instr **phis = checking->record->phis[succ->index];
-   uint32_t phi_count = 0, pred = 0;
+   uint32_t phi_count = 0, pred = agxc_pred_index(succ, block);
    while (phis[phi_count])
       phi_count++;
-   while (succ->preds[pred] != block)
-      pred++;
    for (uint32_t i = 0; i < border->count; i++) {
       const struct agxc_assignment *place = &border->places[i];
       uint32_t live = border->count - phi_count;

@@ -204,11 +204,10 @@ static void order_next_value(struct building *building, uint32_t number)
 /* Passes may have left what a value's definition was. */
 static void find_definitions(struct agxc_shader *shader)
 {
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_dest (dest, instr)
-            if (dest->kind == AGXC_VALUE)
-               dest->value->def = instr;
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_dest (dest, instr)
+         if (dest->kind == AGXC_VALUE)
+            dest->value->def = instr;
 }
 
 struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader)
@@ -217,12 +216,10 @@ struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader)
       AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, shader->value_count);
    find_definitions(shader);
    agxc_foreach_block (block, shader)
-      agxc_foreach_instr (phi, block) {
-         if (phi->op != AGXC_OP_PHI)
-            break;
+      agxc_foreach_phi (phi, block) {
          for (uint32_t i = 0; i < phi->src_count; i++)
             if (block->preds[i]->index >= block->index && agxc_srcs(phi)[i].kind == AGXC_VALUE)
-               next_value[agxc_dests(phi)[0].value->id] = agxc_srcs(phi)[i].value;
+               next_value[agxc_dest(phi)->value->id] = agxc_srcs(phi)[i].value;
       }
    return next_value;
 }

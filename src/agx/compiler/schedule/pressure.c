@@ -119,11 +119,8 @@ static uint32_t end(struct ordering *o)
 {
    agxc_foreach_live_in (id, o->liveness, o->graph.block)
       agx_bitset_clear(o->live.bits, *id);
-   agxc_foreach_instr (phi, o->graph.block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      agx_bitset_clear(o->live.bits, agxc_dests(phi)[0].value->id);
-   }
+   agxc_foreach_phi (phi, o->graph.block)
+      agx_bitset_clear(o->live.bits, agxc_dest(phi)->value->id);
    return o->peak;
 }
 

@@ -131,11 +131,8 @@ static uint32_t entry_pressure(const struct scheduling *s)
    uint32_t halves = 0;
    agxc_foreach_live_in (id, s->liveness, s->graph.block)
       halves += agxc_halves(s->shader->values[*id]);
-   agxc_foreach_instr (phi, s->graph.block) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      halves += agxc_halves(agxc_dests(phi)[0].value);
-   }
+   agxc_foreach_phi (phi, s->graph.block)
+      halves += agxc_halves(agxc_dest(phi)->value);
    return halves;
 }
 
