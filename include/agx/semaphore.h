@@ -14,6 +14,23 @@ extern "C" {
  * shared one shows of its failure (AGX_FD_SYNCOBJ). Waits may name any value. */
 #define AGX_SEMAPHORE_MAX_VALUE (UINT64_MAX - 1)
 
+/* What a semaphore fails with, which its text says in words:
+ *
+ *   AGX_DATA_LOSS            The work itself: "GPU fault" (what it accessed, where known) or "GPU
+ *                            hang" (it ran longer than the kernel allows); a file's medium.
+ *   AGX_ABORTED              The kernel stopped the work for the fault of another submission, or
+ *                            its process ended; a shared semaphore failed on its other side.
+ *   AGX_UNAVAILABLE          The device is lost, or a file's server does not answer.
+ *   AGX_UNKNOWN              The kernel tells no reason; a host function returned no failure.
+ *   AGX_RESOURCE_EXHAUSTED   There was no memory, for transient buffers too, nor space for a file.
+ *   AGX_FAILED_PRECONDITION  The work uses a buffer without memory.
+ *   AGX_CANCELLED            agx_device_cancel.
+ *
+ * Other failures of files are agx_op_file's (agx/file.h); host functions and agx_semaphore_fail
+ * fail it with what they give. What waits for a failed value fails the same. The library itself
+ * fails none with AGX_DEADLINE_EXCEEDED: where the application doesn't either, that status of a
+ * wait always means "not yet". */
+
 /* A timeline: a 64-bit value that only grows, or fails once and for all. AGX_OUT_OF_RANGE: initial
  * is above AGX_SEMAPHORE_MAX_VALUE. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,

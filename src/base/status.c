@@ -79,7 +79,7 @@ static const struct {
    {EFBIG, AGX_OUT_OF_RANGE},
    {EOVERFLOW, AGX_OUT_OF_RANGE},
    {ETIME, AGX_DEADLINE_EXCEEDED},
-   {ETIMEDOUT, AGX_DEADLINE_EXCEEDED},
+   {ETIMEDOUT, AGX_UNAVAILABLE}, /* a device or a server, not the deadline of a wait of ours */
    {ECANCELED, AGX_CANCELLED},
    {ENODEV, AGX_UNAVAILABLE},
    {ENXIO, AGX_UNAVAILABLE},

@@ -111,9 +111,9 @@ AGX_MUST_CHECK agx_status agxw_submit_whole(struct agxw_queue *queue,
 /* A submission of several ioctls (split.c), of which each takes limit commands. */
 AGX_MUST_CHECK agx_status agxw_submit_split(struct agxw_queue *queue,
                                             const struct agxw_submit *submit, uint32_t limit);
-/* How an earlier part of the submission that signals this point, which is reached, failed; else
- * AGX_OK. */
-AGX_MUST_CHECK agx_status agxw_split_status(const struct agxw_point *point);
+/* How an earlier part of the submission that signals this point, which is reached, failed, as
+ * agxw_point_error tells it; else AGX_OK, and *out_error stays as it is. */
+AGX_MUST_CHECK agx_status agxw_split_error(const struct agxw_point *point, int *out_error);
 /* The timeline goes: drops what is kept of split submissions that signal it. */
 void agxw_split_forget(struct agxw_timeline *timeline);
 

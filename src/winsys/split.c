@@ -84,7 +84,7 @@ void agxw_split_forget(struct agxw_timeline *timeline)
    timeline->split = NULL;
 }
 
-agx_status agxw_split_status(const struct agxw_point *point)
+agx_status agxw_split_error(const struct agxw_point *point, int *out_error)
 {
    struct agxw_device *device = point->timeline->device;
    pthread_mutex_lock(&device->split_lock);
@@ -97,7 +97,7 @@ agx_status agxw_split_status(const struct agxw_point *point)
       return AGX_OK;
    agx_status status = AGX_OK;
    for (uint32_t i = 0; i < split->count && status == AGX_OK; i++)
-      status = agxw_point_status(&(struct agxw_point){split->parts[i], 1});
+      status = agxw_point_error(&(struct agxw_point){split->parts[i], 1}, out_error);
    release(split);
    return status;
 }

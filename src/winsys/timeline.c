@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/sync_file.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -321,30 +322,49 @@ static const struct {
    agx_status code;
    const char *text;
 } fence_errors[] = {
-   {ETIMEDOUT, AGX_DEADLINE_EXCEEDED, "the GPU hung"},
+   {ETIMEDOUT, AGX_DATA_LOSS, "GPU hang"},
    {EIO, AGX_DATA_LOSS, "GPU fault"},
    {ECANCELED, AGX_ABORTED, "stopped by the fault of another submission, or its process has ended"},
    {ENODEV, AGX_UNAVAILABLE, "device lost"},
    {ENODATA, AGX_UNKNOWN, "failed for a reason that the kernel doesn't tell"},
 };
 
+const char *agxw_fence_error_text(int error)
+{
+   for (size_t i = 0; i < AGX_COUNT(fence_errors); i++)
+      if (fence_errors[i].error == error)
+         return fence_errors[i].text;
+   return NULL;
+}
+
+static agx_status code_of(int error)
+{
+   for (size_t i = 0; i < AGX_COUNT(fence_errors); i++)
+      if (fence_errors[i].error == error)
+         return fence_errors[i].code;
+   return AGX_UNKNOWN;
+}
+
 static agx_status fail_fence(const struct agxw_point *point, int error)
 {
-   char detail[320];
+   char detail[320], number[32];
+   const char *text = agxw_fence_error_text(error);
    size_t length = agxw_device_fault_text(point->timeline->device, detail, sizeof(detail));
-   const char *separator = length ? ": " : "";
-   for (size_t i = 0; i < AGX_COUNT(fence_errors); i++)
-      if (fence_errors[i].error == -error)
-         return AGX_FAIL(fence_errors[i].code, "timeline %u, point %llu: %s%s%s",
-                         point->timeline->handle, (unsigned long long)point->value,
-                         fence_errors[i].text, separator, detail);
-   return AGX_FAIL(AGX_UNKNOWN, "timeline %u, point %llu: fence error %d%s%s",
-                   point->timeline->handle, (unsigned long long)point->value, -error, separator,
+   snprintf(number, sizeof(number), "fence error %d", error);
+   return AGX_FAIL(code_of(error), "timeline %u, point %llu: %s%s%s", point->timeline->handle,
+                   (unsigned long long)point->value, text ? text : number, length ? ": " : "",
                    detail);
 }
 
 agx_status agxw_point_status(const struct agxw_point *point)
 {
+   int error;
+   return agxw_point_error(point, &error);
+}
+
+agx_status agxw_point_error(const struct agxw_point *point, int *out_error)
+{
+   *out_error = 0;
    if (point->value == 0)
       return AGX_OK;
    int fd = -1, state = 0;
@@ -361,5 +381,8 @@ agx_status agxw_point_status(const struct agxw_point *point)
    if (state == 0)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "timeline %u, point %llu is not reached yet",
                       point->timeline->handle, (unsigned long long)point->value);
-   return state < 0 ? fail_fence(point, state) : agxw_split_status(point);
+   if (state > 0)
+      return agxw_split_error(point, out_error);
+   *out_error = -state;
+   return fail_fence(point, -state);
 }

@@ -240,11 +240,16 @@ struct agxw_point {
  * counts as reached: ask agxw_point_status. */
 AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
                                     uint32_t count, bool any, int64_t deadline_ns);
-/* AGX_OK, or the fence's error as a status with text (AGX_DATA_LOSS: fault,
- * AGX_DEADLINE_EXCEEDED: the GPU hung, AGX_UNAVAILABLE: device lost), for a reached point. Only
- * the last submitted point of a timeline keeps its error: the kernel forgets those before it as
- * they are reached, and AGX_OK means nothing there. */
+/* AGX_OK, or the fence's error as a status with text (AGX_DATA_LOSS: GPU fault or GPU hang,
+ * AGX_ABORTED: stopped by the fault of another submission, AGX_UNAVAILABLE: device lost), for a
+ * reached point. Never AGX_DEADLINE_EXCEEDED. Only the last submitted point of a timeline keeps its
+ * error: the kernel forgets those before it as they are reached, and AGX_OK means nothing there. */
 AGX_MUST_CHECK agx_status agxw_point_status(const struct agxw_point *point);
+/* The same, and the error of the fence in *out_error, an errno; 0: there is none, or the kernel
+ * couldn't be asked for it. */
+AGX_MUST_CHECK agx_status agxw_point_error(const struct agxw_point *point, int *out_error);
+/* What an error of a fence means, such as "GPU hang"; NULL for those that no kernel gives. */
+const char *agxw_fence_error_text(int error);
 
 /* ---- timelines beyond the device -------------------------------------- */
 

@@ -43,6 +43,8 @@ static void errno_becomes_a_code(void **state)
    assert_int_equal(agx_status_fail_errno(-ENOMEM, "bo"), AGX_RESOURCE_EXHAUSTED);
    assert_non_null(strstr(agx_error_peek(), "bo: "));
    assert_int_equal(agx_status_fail_errno(ETIME, "wait"), AGX_DEADLINE_EXCEEDED);
+   /* No deadline of the caller's: a loop that polls would go on for ever. */
+   assert_int_equal(agx_status_fail_errno(ETIMEDOUT, "read"), AGX_UNAVAILABLE);
    assert_int_equal(agx_status_fail_errno(EL2HLT, "nothing"), AGX_UNKNOWN);
 }
 

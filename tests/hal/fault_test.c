@@ -3,6 +3,7 @@
  * What is said of a submission that faulted. Streams go to a queue of the test's own, so that
  * the library's threads don't take the fault reports first.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,15 +91,16 @@ static agx_status submit(struct world *w, const struct agx_command_buffer *comma
    return agxw_point_status(&signal);
 }
 
-static void assert_described(struct world *w, struct agx_command_buffer *commands,
-                             agx_status status, const char *expected)
+/* By the error that the fence gave: either is a failure of the work itself. */
+static void assert_described(struct world *w, struct agx_command_buffer *commands, int fence_error,
+                             const char *expected)
 {
    static struct agx_submission submission;
    struct agx_failure failure;
    submission = (struct agx_submission){.device = w->f.device, .commands = commands};
    assert_true(agx_command_buffer_stream(commands, &submission.stream));
-   agx_fault_describe(&submission, status, &failure);
-   assert_int_equal(failure.status, status);
+   agx_fault_describe(&submission, AGX_DATA_LOSS, fence_error, &failure);
+   assert_int_equal(failure.status, AGX_DATA_LOSS);
    if (!strstr(failure.text, expected))
       fail_msg("\"%s\" is not in \"%s\"", expected, failure.text);
 }
@@ -108,7 +110,7 @@ static void assert_fault(struct world *w, int before, uint64_t address, const ch
 {
    struct agx_command_buffer *commands = record(w, "layer 1", before, address);
    assert_int_equal(submit(w, commands), AGX_DATA_LOSS);
-   assert_described(w, commands, AGX_DATA_LOSS, expected);
+   assert_described(w, commands, EIO, expected);
    agx_release(commands);
 }
 
@@ -134,8 +136,7 @@ static void faults_name_the_buffer(void **state)
    struct agx_command_buffer *late = record(&w, "late", 0, address + 12);
    agx_release(gone);
    assert_int_equal(submit(&w, late), AGX_DATA_LOSS);
-   assert_described(&w, late, AGX_DATA_LOSS,
-                    ", byte 12 of buffer \"scratch\", which was released; ");
+   assert_described(&w, late, EIO, ", byte 12 of buffer \"scratch\", which was released; ");
    agx_release(late);
    close_world(&w);
 }
@@ -197,10 +198,10 @@ static void failures_near_each_other_are_told_apart(void **state)
    for (int i = COUNT; i-- > 0;) {
       for (int round = 0; round < 2; round++) {
          snprintf(expected, sizeof(expected), "0x234567%d000", i);
-         assert_described(&w, commands[i], AGX_DATA_LOSS, expected);
+         assert_described(&w, commands[i], EIO, expected);
       }
       snprintf(expected, sizeof(expected), "one of the %d dispatches", i + 1);
-      assert_described(&w, commands[i], AGX_DATA_LOSS,
+      assert_described(&w, commands[i], EIO,
                        i ? expected : "the only dispatch (\"stray\") of \"commands\"");
       agx_release(commands[i]);
    }
@@ -214,8 +215,7 @@ static void soft_faults_are_no_failures(void **state)
    open_world(&w, "0", "");
    struct agx_command_buffer *commands = record(&w, "commands", 0, 0x2345678000);
    assert_int_equal(submit(&w, commands), AGX_OK);
-   assert_described(&w, commands, AGX_DATA_LOSS,
-                    "virtual:g13g tells no more than the fence's error");
+   assert_described(&w, commands, EIO, "virtual:g13g tells no more than the fence's error");
    agx_release(commands);
    close_world(&w);
 }
@@ -258,7 +258,7 @@ static void faults_name_the_parts_of_pools(void **state)
       fixture_dispatch(commands, w.stray, 1, NULL, 0, &address, 8);
       assert_ok(agx_command_buffer_end(commands));
       assert_int_equal(submit(&w, commands), AGX_DATA_LOSS);
-      assert_described(&w, commands, AGX_DATA_LOSS, rows[i].text);
+      assert_described(&w, commands, EIO, rows[i].text);
       agx_release(commands);
    }
    agx_release(part);
@@ -285,10 +285,37 @@ static void hangs_name_the_dispatch(void **state)
    fixture_dispatch(commands, w.count, 1, &w.buffer, 1, NULL, 0);
    fixture_dispatch(commands, kernel, 1, NULL, 0, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
-   assert_int_equal(submit(&w, commands), AGX_DEADLINE_EXCEEDED);
-   assert_described(&w, commands, AGX_DEADLINE_EXCEEDED, "the GPU hung; dispatch 1 (\"endless\")");
+   assert_int_equal(submit(&w, commands), AGX_DATA_LOSS);
+   assert_described(&w, commands, ETIMEDOUT, "GPU hang; dispatch 1 (\"endless\")");
    agx_release(commands);
    agx_release(kernel);
+   close_world(&w);
+}
+
+/* "Not yet" and "never" are different statuses, so that a loop that polls ends. */
+static void polling_ends_when_the_gpu_hangs(void **state)
+{
+   struct world w;
+   uint64_t value;
+   setenv("AGX_VIRTUAL_TIMEOUT", "1000", 1);
+   open_world(&w, "1", "");
+   unsetenv("AGX_VIRTUAL_TIMEOUT");
+   struct agx_semaphore *done = fixture_semaphore(&w.f);
+   struct agx_executable *kernel = fixture_kernel(&w.f, &endless);
+   struct agx_command_buffer *commands = fixture_begin(&w.f);
+   fixture_dispatch(commands, kernel, 1, NULL, 0, NULL, 0);
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&w.f, commands, (struct agx_point){0}, (struct agx_point){done, 1}));
+   const struct agx_point point = {done, 1};
+   agx_status status;
+   do
+      status = agx_semaphore_wait(&point, 1, false, 0);
+   while (status == AGX_DEADLINE_EXCEEDED);
+   assert_fails(status, AGX_DATA_LOSS, "GPU hang");
+   assert_fails(agx_semaphore_query(done, &value), AGX_DATA_LOSS, "GPU hang");
+   agx_release(commands);
+   agx_release(kernel);
+   agx_release(done);
    close_world(&w);
 }
 
@@ -301,14 +328,22 @@ static void other_failures_keep_their_text(void **state)
    open_world(&w, "1", "");
    submission = (struct agx_submission){.device = w.f.device};
    agx_status status = AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %d cats", 9);
-   agx_fault_describe(&submission, status, &failure);
+   agx_fault_describe(&submission, status, 0, &failure);
    assert_int_equal(failure.status, AGX_RESOURCE_EXHAUSTED);
    assert_string_equal(failure.text, "no memory for 9 cats");
-   agx_fault_describe(&submission, AGX_OK, &failure);
+   agx_fault_describe(&submission, AGX_OK, 0, &failure);
    assert_int_equal(failure.status, AGX_OK);
-   agx_fault_describe(&submission, AGX_UNAVAILABLE, &failure);
+   agx_fault_describe(&submission, AGX_UNAVAILABLE, ENODEV, &failure);
    assert_string_equal(failure.text,
                        "device lost; virtual:g13g tells no more than the fence's error");
+   agx_fault_describe(&submission, AGX_UNKNOWN, EXDEV, &failure);
+   assert_string_equal(failure.text,
+                       "fence error 18; virtual:g13g tells no more than the fence's error");
+   /* The status alone is none of a fence's error. */
+   status = AGX_FAIL(AGX_UNAVAILABLE, "timeline 3: no answer");
+   agx_fault_describe(&submission, status, 0, &failure);
+   assert_int_equal(failure.status, AGX_UNAVAILABLE);
+   assert_string_equal(failure.text, "timeline 3: no answer");
    close_world(&w);
 }
 
@@ -323,6 +358,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(accesses_out_of_bounds_are_described),
       cmocka_unit_test(faults_name_the_parts_of_pools),
       cmocka_unit_test(hangs_name_the_dispatch),
+      cmocka_unit_test(polling_ends_when_the_gpu_hangs),
       cmocka_unit_test(other_failures_keep_their_text),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,7 @@ static void too_many_commands_are_split(void **state)
 static void a_refused_part_is_forgotten(void **state)
 {
    struct fake_device it;
+   int error = 0;
    struct agxw_compute commands[10];
    fake_device_begin_queue(&it, 4);
    for (uint32_t i = 0; i < 10; i++)
@@ -145,8 +146,8 @@ static void a_refused_part_is_forgotten(void **state)
    assert_ok(agxw_submit(it.queue, &submit));
    it.fake.file_status = 1;
    it.fake.fence_status = -EIO; /* of parts, were there any */
-   assert_ok(agxw_split_status(&signals[0]));
-   assert_ok(agxw_split_status(&signals[1]));
+   assert_ok(agxw_split_error(&signals[0], &error));
+   assert_ok(agxw_split_error(&signals[1], &error));
    fake_device_end(&it);
 }
 

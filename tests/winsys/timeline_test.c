@@ -115,7 +115,7 @@ static void a_fence_s_error_becomes_a_status(void **state)
       {0, 0, AGX_FAILED_PRECONDITION, "not reached"},
       {-EIO, -EIO, AGX_DATA_LOSS, "GPU fault: store to 0x40"},
       {1, -EIO, AGX_DATA_LOSS, "GPU fault"}, /* a chain's own fence has no error */
-      {-ETIMEDOUT, 1, AGX_DEADLINE_EXCEEDED, "hung"},
+      {-ETIMEDOUT, 1, AGX_DATA_LOSS, "GPU hang: store to 0x40"},
       {-ENODEV, 1, AGX_UNAVAILABLE, "lost"},
       {-ECANCELED, 1, AGX_ABORTED, "another submission"},
       {-ENODATA, 1, AGX_UNKNOWN, "doesn't tell"},

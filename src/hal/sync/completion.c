@@ -43,10 +43,10 @@ static bool breadcrumb_tells_success(const struct agx_submission *submission)
 }
 
 /* Where the breadcrumb says nothing: two requests. */
-static agx_status query_fence(const struct agx_submission *submission)
+static agx_status query_fence(const struct agx_submission *submission, int *out_error)
 {
    const struct agxw_point point = {submission->fence, submission->fence_value};
-   return agxw_point_status(&point);
+   return agxw_point_error(&point, out_error);
 }
 
 /* Unless it has failed before. The lock is let go of while the kernel is asked. */
@@ -60,8 +60,10 @@ AGX_SYNC_LOCKED static void query_outcome_unlocking(const struct agx_submission 
    }
    if (breadcrumb_tells_success(submission))
       return;
+   int error;
    agx_sync_unlock(sync);
-   agx_fault_describe(submission, query_fence(submission), failure);
+   agx_status status = query_fence(submission, &error);
+   agx_fault_describe(submission, status, error, failure);
    agx_sync_lock(sync);
 }
 

@@ -31,25 +31,6 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *text, const c
       text->used = AGX_MIN(text->used + (size_t)length, text->capacity - 1);
 }
 
-/* What the error of a fence means. */
-static const char *name_of(agx_status status)
-{
-   switch (status) {
-   case AGX_DATA_LOSS:
-      return "GPU fault";
-   case AGX_DEADLINE_EXCEEDED:
-      return "the GPU hung";
-   case AGX_ABORTED:
-      return "stopped by the fault of another submission";
-   case AGX_UNAVAILABLE:
-      return "device lost";
-   case AGX_UNKNOWN:
-      return "failed for a reason that the kernel doesn't tell";
-   default:
-      return NULL;
-   }
-}
-
 /* ---- where ------------------------------------------------------------ */
 
 /* Of the buffers that the recording uses as parts of the memory at *place, such as a pool's, the
@@ -216,22 +197,25 @@ static bool take_fault(const struct agx_submission *submission, struct agx_kmd_f
    return true;
 }
 
-void agx_fault_describe(const struct agx_submission *submission, agx_status status,
+void agx_fault_describe(const struct agx_submission *submission, agx_status status, int fence_error,
                         struct agx_failure *out)
 {
    struct agx_device *device = submission->device;
    struct agx_kmd_fault fault;
-   const char *name = name_of(status);
+   const char *name = agxw_fence_error_text(fence_error);
    *out = (struct agx_failure){0};
    if (status == AGX_OK)
       return;
-   if (!name) { /* no fence's error */
+   if (!fence_error) {
       agx_failure_keep(out, status);
       return;
    }
    out->status = status;
    struct text text = {out->text, sizeof(out->text), 0};
-   add(&text, "%s", name);
+   if (name)
+      add(&text, "%s", name);
+   else
+      add(&text, "fence error %d", fence_error);
    if (take_fault(submission, &fault)) {
       describe_known(&text, device, submission->commands, &fault);
       return;
