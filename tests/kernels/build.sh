@@ -34,6 +34,10 @@ $glsl -DT=float16_t -DS=float16_t matrix.comp -o matrix_float16_t_float16_t.spv
 ${SPIRV_AS:-spirv-as} --target-env spv1.6 dot.spvasm -o dot.spv
 ${SPIRV_AS:-spirv-as} --target-env spv1.3 entries.spvasm -o entries.spv
 ${SPIRV_OPT:-spirv-opt} --strip-debug entries.spv -o entries_stripped.spv
+for text in foreign/*.spvasm; do
+   ${SPIRV_AS:-spirv-as} --target-env spv1.4 "$text" -o "${text%asm}"
+   ${SPIRV_VAL:-spirv-val} --target-env spv1.4 "${text%asm}"
+done
 for kernel in atomic3 fetch gather heap more query sample samplers samples texels write; do
    $glsl image_$kernel.comp -o image_$kernel.spv
 done

@@ -132,6 +132,8 @@ static const struct {
    {"axpy", SpvOpConstant, 3, 3, 2048, AGX_RESOURCE_EXHAUSTED, "threads"},
    {"axpy", SpvOpDecorate, 0, 2, SpvDecorationFlat, AGX_UNIMPLEMENTED, "decoration Flat"},
    {"axpy", SpvOpTypeInt, 0, 2, 64, AGX_INVALID_ARGUMENT, "builtin GlobalInvocationId"},
+   {"axpy", SpvOpDecorate, 0, 3, SpvBuiltInSubgroupId, AGX_INVALID_ARGUMENT,
+    "builtin SubgroupId of type 9: declare it with 1"},
    {"axpy", SpvOpTypeInt, 0, 2, 33, AGX_INVALID_ARGUMENT, "33 bits"},
    {"axpy", SpvOpTypeFloat, 0, 2, 64, AGX_UNIMPLEMENTED, "Float64"},
    {"axpy", SpvOpTypeVector, 0, 3, 5, AGX_INVALID_ARGUMENT, "5 components"},

@@ -171,15 +171,15 @@ static void move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_
    p->base = agxc_spv_build2(s, AGXC_OP_IADD, p->base, wide);
 }
 
-/* The distance between elements is the pointer type's, or what the pointee takes where memory
- * is packed. */
+/* The distance between elements is the pointer type's; where the module has no say in the layout
+ * (workgroup memory without Blocks), an ArrayStride counts for nothing. */
 static uint32_t element_stride(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                const struct agxc_spv_type *pointer)
 {
+   if (is_packed(p))
+      return agxc_spv_packed_stride(p->type);
    if (pointer->stride_B)
       return pointer->stride_B;
-   if (is_packed(p))
-      return (uint32_t)agx_align_up((uint64_t)p->type->packed_B, AGX_MAX(p->type->align_B, 1u));
    agxc_spv_invalid(s, "pointer type %u has no ArrayStride", pointer->id);
 }
 

@@ -179,10 +179,8 @@ void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_missing(s, "difference of addresses");
    if (result->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "result type %u", result->id);
-   uint32_t stride_B = type->stride_B;
-   if (!stride_B && type->storage == SpvStorageClassWorkgroup)
-      stride_B =
-         (uint32_t)agx_align_up((uint64_t)type->elem->packed_B, AGX_MAX(type->elem->align_B, 1u));
+   bool is_packed = type->storage == SpvStorageClassWorkgroup && !s->shared_blocks;
+   uint32_t stride_B = is_packed ? agxc_spv_packed_stride(type->elem) : type->stride_B;
    if (!stride_B)
       agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
    struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, a[part], b[part]);

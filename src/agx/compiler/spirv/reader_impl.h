@@ -145,6 +145,11 @@ uint32_t agxc_spv_scalar_offset(const struct agxc_spv_type *type, uint32_t i);
 /* The type of member or element i, which must be below count. */
 struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_spv_type *type,
                                          uint32_t i);
+/* Bytes from one element to the next where the module gives no layout. */
+static inline uint32_t agxc_spv_packed_stride(const struct agxc_spv_type *type)
+{
+   return (uint32_t)agx_align_up((uint64_t)type->packed_B, AGX_MAX(type->align_B, 1u));
+}
 /* Fails unless values of the type fit into registers. */
 void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type);
 /* Images, samplers and both together, which are no values. */

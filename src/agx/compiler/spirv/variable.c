@@ -74,20 +74,30 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    s->binding_count = (uint32_t)count;
 }
 
+/* Source: the SPIR-V specification, 3.21. */
+static uint32_t builtin_components(uint32_t builtin)
+{
+   if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
+      return 4;
+   return builtin >= SpvBuiltInNumWorkgroups && builtin <= SpvBuiltInGlobalInvocationId ? 3 : 1;
+}
+
 static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
    const struct agxc_spv_decoration *d = agxc_spv_decoration(id, SpvDecorationBuiltIn);
    if (!d)
       agxc_spv_invalid(s, "input that is no builtin");
-   bool is_mask = d->value >= SpvBuiltInSubgroupEqMask && d->value <= SpvBuiltInSubgroupLtMask;
-   bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == (is_mask ? 4 : 3) &&
-                    var->type->elem->kind == AGXC_SPV_INT && var->type->elem->bits == 32;
    const char *name = agxc_spv_name(AGXC_SPV_NAME_BUILTIN, d->value);
-   if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
-      agxc_spv_invalid(s, "builtin %s of type %u", name, var->type->id);
    if (!agxc_spv_takes(s, AGXC_SPV_NAME_BUILTIN, d->value))
       agxc_spv_missing(s, "builtin %s (%u)", name, d->value);
+   uint32_t components = builtin_components(d->value);
+   const struct agxc_spv_type *component = agxc_spv_component(var->type);
+   bool has_count =
+      var->type->kind == AGXC_SPV_VECTOR ? var->type->count == components : components == 1;
+   if (!has_count || !component || component->kind != AGXC_SPV_INT || component->bits != 32)
+      agxc_spv_invalid(s, "builtin %s of type %u: declare it with %u 32-bit integer%s", name,
+                       var->type->id, components, components == 1 ? "" : "s");
    var->builtin = d->value;
 }
 
