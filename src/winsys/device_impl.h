@@ -28,7 +28,7 @@ struct agxw_device {
    struct agx_link shared;     /* agxw_bo, those whose object others may have too */
    struct agxw_bo *zero_page, *waste_page;
    _Atomic uint64_t mapped_B; /* on the CPU */
-   struct agx_link bos; /* all agxw_bo; under the lock, as is the rest of what places.c keeps */
+   struct agx_link bos;       /* all agxw_bo; under the lock, as are gone and gone_count (bo.c) */
    struct agxw_place gone[AGXW_GONE_BOS];
    uint64_t gone_count;
    agxw_observe_fn *observe; /* or NULL */

@@ -84,7 +84,7 @@ static void expect(const struct counted *counted, struct sums sums)
    assert_int_equal(counts->lines, sums.lines);
 }
 
-/* perf.md's own: load 0; wait 1+199; fadd 201; store 202+2; stop 205. */
+/* docs/hw/performance.md, the model: load 0; wait 1+199; fadd 201; store 202+2; stop 205. */
 static void counts_the_worked_example(void **state)
 {
    struct counted counted;
@@ -485,7 +485,7 @@ static void counts_many_lines(void **state)
    end(&counted);
 }
 
-/* perf.md's kernel, sixteen workgroups of it on an M1: 8 cores. */
+/* The same kernel, sixteen workgroups of it on an M1: 8 cores. */
 static void spreads_over_cores(void **state)
 {
    struct counted counted;

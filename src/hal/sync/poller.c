@@ -26,8 +26,8 @@ struct entry {
 struct agx_poller {
    const struct agx_host_alloc *alloc;
    const struct agx_log *log;
-   int epoll,
-      wake_fd; /* wake_fd: an eventfd, written when the thread is to look at stop and cancel */
+   int epoll;
+   int wake_fd; /* an eventfd, written when the thread shall look at stop and cancel */
    pthread_t thread;
    pthread_mutex_t lock;
    struct agx_link entries;
@@ -61,7 +61,7 @@ static void end_entry(struct agx_poller *poller, struct entry *entry, int error)
    agx_host_free(poller->alloc, entry, sizeof(*entry));
 }
 
-/* Readable counts even where the other side is gone: there is something to be had. */
+/* A file is readable although its other side has closed when data is left to read. */
 static int event_error(uint32_t events)
 {
    return events & EPOLLIN ? 0 : EPIPE;
