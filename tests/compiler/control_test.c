@@ -13,7 +13,7 @@
 
 #define DATA_WORDS (TABLE_WORDS + 32 * SLOT_B / 4)
 
-static void check_program(const struct program *program, uint64_t seed, unsigned threads,
+static void check_program(const struct toy_program *program, uint64_t seed, unsigned threads,
                           unsigned most_halves)
 {
    static uint32_t got[DATA_WORDS], want[DATA_WORDS];
@@ -49,7 +49,7 @@ static void check_program(const struct program *program, uint64_t seed, unsigned
 static void check_seeds(uint64_t first, unsigned count, unsigned vars, unsigned threads,
                         unsigned most_halves)
 {
-   static struct program program;
+   static struct toy_program program;
    for (uint64_t seed = first; seed < first + count; seed++) {
       make_program(&program, seed * 0x9e3779b97f4a7c15ull, vars);
       check_program(&program, seed, threads, most_halves);

@@ -11,12 +11,12 @@
 
 /* ---- random programs ------------------------------------------------------ */
 
-static unsigned roll(struct program *program, unsigned bound)
+static unsigned roll(struct toy_program *program, unsigned bound)
 {
    return (unsigned)agx_test_random_below(&program->rng, bound);
 }
 
-static struct stmt *new_stmt(struct program *program, enum kind kind)
+static struct stmt *new_stmt(struct toy_program *program, enum kind kind)
 {
    static const uint8_t conds[] = {AGX_ISA_ICOND_IEQ, AGX_ISA_ICOND_ULT, AGX_ISA_ICOND_UGT,
                                    AGX_ISA_ICOND_INE};
@@ -33,7 +33,7 @@ static struct stmt *new_stmt(struct program *program, enum kind kind)
 }
 
 /* A random variable of that width; the first ones have one each. */
-static uint8_t var_of(struct program *program, unsigned bits)
+static uint8_t var_of(struct toy_program *program, unsigned bits)
 {
    for (;;) {
       unsigned var = roll(program, program->var_count);
@@ -42,7 +42,7 @@ static uint8_t var_of(struct program *program, unsigned bits)
    }
 }
 
-static struct stmt *simple(struct program *program)
+static struct stmt *simple(struct toy_program *program)
 {
    struct stmt *stmt = new_stmt(program, (enum kind)roll(program, STORE4 + 1));
    if (stmt->kind != ADD && stmt->kind != COPY && program->bits[stmt->dst] == 64)
@@ -67,9 +67,9 @@ static struct stmt *simple(struct program *program)
    return stmt;
 }
 
-static struct stmt *make_list(struct program *program, unsigned depth, bool in_loop);
+static struct stmt *make_list(struct toy_program *program, unsigned depth, bool in_loop);
 
-static struct stmt *make_loop(struct program *program, unsigned depth)
+static struct stmt *make_loop(struct toy_program *program, unsigned depth)
 {
    struct stmt *loop = new_stmt(program, LOOP);
    loop->number = 1 + roll(program, MAX_TRIPS);
@@ -78,7 +78,7 @@ static struct stmt *make_loop(struct program *program, unsigned depth)
    return loop;
 }
 
-static struct stmt *make_stmt(struct program *program, unsigned depth, bool in_loop)
+static struct stmt *make_stmt(struct toy_program *program, unsigned depth, bool in_loop)
 {
    unsigned kind = roll(program, 10);
    if (depth >= 5 || kind < 5 || program->stmt_count > MAX_STMTS - 60)
@@ -94,7 +94,7 @@ static struct stmt *make_stmt(struct program *program, unsigned depth, bool in_l
 }
 
 /* Lists inside an if may end in leaving. */
-static struct stmt *make_list(struct program *program, unsigned depth, bool in_loop)
+static struct stmt *make_list(struct toy_program *program, unsigned depth, bool in_loop)
 {
    struct stmt *first = NULL, **at = &first;
    for (unsigned count = roll(program, 4) + (depth == 0 ? 4 : 0); count > 0; count--) {
@@ -109,7 +109,7 @@ static struct stmt *make_list(struct program *program, unsigned depth, bool in_l
    return first;
 }
 
-void make_program(struct program *program, uint64_t seed, unsigned var_count)
+void make_program(struct toy_program *program, uint64_t seed, unsigned var_count)
 {
    static const uint8_t widths[] = {32, 16, 32, 64, 32, 16, 32, 16};
    memset(program, 0, sizeof(*program));

@@ -37,7 +37,7 @@ struct stmt {
    struct stmt *next;
 };
 
-struct program {
+struct toy_program {
    struct agx_test_rng rng;
    struct stmt stmts[MAX_STMTS];
    unsigned stmt_count, var_count;
@@ -53,7 +53,7 @@ enum flow {
 };
 
 struct lane {
-   const struct program *program;
+   const struct toy_program *program;
    uint64_t vars[MAX_VARS];
    const uint32_t *table;
    uint32_t *slot; /* results: four words, then the variables */
@@ -63,11 +63,11 @@ struct lane {
 #define SLOT_B (16 + 8 * MAX_VARS)
 
 /* A program of var_count variables of mixed widths; the same for the same seed. */
-void make_program(struct program *program, uint64_t seed, unsigned var_count);
+void make_program(struct toy_program *program, uint64_t seed, unsigned var_count);
 
 /* Interprets the program for a lane whose variables are set; stores all of them when it
  * ends, wherever that is. */
 void run_lane(struct lane *lane);
 
 /* Builds the program in an empty shader. */
-void generate_program(const struct program *program, struct agxc_shader *shader);
+void generate_program(const struct toy_program *program, struct agxc_shader *shader);

@@ -22,7 +22,7 @@ struct target {
 };
 
 struct generator {
-   const struct program *program;
+   const struct toy_program *program;
    struct agxc_shader *shader;
    struct agxc_builder b;
    struct agxc_ref vars[MAX_VARS], slot_base;
@@ -297,7 +297,7 @@ static bool gen_list(struct generator *gen, const struct stmt *list)
    return true;
 }
 
-void generate_program(const struct program *program, struct agxc_shader *shader)
+void generate_program(const struct toy_program *program, struct agxc_shader *shader)
 {
    struct generator gen = {.program = program, .shader = shader, .list = &shader->body};
    gen.b = agxc_at_end(shader, agxc_first_block(&shader->body));

@@ -25,8 +25,6 @@ static const struct agx_test_kernel adder = {
    .written = 1,
 };
 
-#define NR_CREATE   0x45
-#define NR_ASK      0xc1 /* SYNCOBJ_HANDLE_TO_FD */
 #define MAX_FLIGHTS 16
 
 struct flights {
@@ -221,7 +219,7 @@ static void without_memory_for_heads(void **state)
    struct flights it;
    open_flights(&it, NULL);
    add_phantom(&it, 0);
-   failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
+   failing_kmd_arm(&it.kmd, 0, NR_GEM_CREATE, ENOMEM);
    submit(&it, 3, one_queue);
    wait_for(&it, 3);
    assert_int_equal(it.kmd.failed, 1); /* once is enough */
@@ -264,7 +262,7 @@ static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], 
    open_flights(&it, inject);
    add_phantom(&it, 0);
    if (!with_heads)
-      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
+      failing_kmd_arm(&it.kmd, 0, NR_GEM_CREATE, ENOMEM);
    submit(&it, count, queues);
    failing_kmd_disarm(&it.kmd);
    run_dry(&it);
@@ -381,12 +379,12 @@ static void one_cannot_be_asked(void **state)
       struct flights it;
       open_flights(&it, NULL);
       add_phantom(&it, 0);
-      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM); /* no prologues: all are asked */
+      failing_kmd_arm(&it.kmd, 0, NR_GEM_CREATE, ENOMEM); /* no prologues: all are asked */
       submit(&it, 1, one_queue);
       wait_for(&it, 1);
       assert_int_equal(it.kmd.asked, 1);
       struct agx_semaphore *done[] = {fixture_semaphore(&it.f), fixture_semaphore(&it.f)};
-      failing_kmd_arm(&it.kmd, 0, NR_ASK, errors[i]);
+      failing_kmd_arm(&it.kmd, 0, NR_SYNCOBJ_TO_FD, errors[i]);
       it.kmd.once = true;
       assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done[0], 1}));
       run_dry(&it);

@@ -97,7 +97,7 @@ static const char *const others[] = {
 /* ---- the ways to fail --------------------------------------------------------- */
 
 /* Makes and unmakes one: what it says is what is there. */
-static agx_status try(struct shortage *s, const struct maker *maker)
+static agx_status try(struct shortage *s, const struct create_maker *maker)
 {
    void *thing = POISON;
    agx_status status = maker->make(s, &thing);

@@ -297,7 +297,7 @@ static agx_status begin_profile(struct shortage *s, void **out)
 
 /* ---- the table ---------------------------------------------------------------- */
 
-const struct maker makers[] = {
+const struct create_maker makers[] = {
    {"agx_instance_create", create_instance, agx_release},
    {"agx_device_open", open_device, agx_release, OWN_NODE},
    {"agx_buffer_create", create_buffer, agx_release},

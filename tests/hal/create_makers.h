@@ -11,14 +11,14 @@ enum {
    WAKES = 2,    /* the completion thread asks, too, and takes the device away with what fails */
 };
 
-struct maker {
+struct create_maker {
    const char *function;
    agx_status (*make)(struct shortage *s, void **out);
    void (*undo)(void *thing);
    uint32_t special;
 };
 
-extern const struct maker makers[];
+extern const struct create_maker makers[];
 extern const size_t maker_count;
 
 /* What makers leave in place who don't set it. */

@@ -13,11 +13,6 @@
 #include "hal/profile/profile_session.h"
 #include "hal/sync/semaphore.h"
 
-#define NR_SUBMIT        0x4a
-#define NR_TIMELINE_WAIT 0xca
-#define NR_QUERY         0xcb
-#define NR_SIGNAL        0xcd
-
 /* Opens, creates, runs one kernel, waits. What failed, or AGX_OK. */
 static agx_status whole_life(struct failing_kmd *kmd, const void *image, size_t image_B)
 {
@@ -365,7 +360,8 @@ static void a_failure_between_is_known_before_what_follows(void **state)
                                .signals = &points[i],
                                .signal_count = 1,
                                .u.execute.commands = i == 1 ? NULL : w.commands};
-   failing_kmd_arm(w.kmd, 0, NR_QUERY, ENOMEM); /* the completion thread learns of no end */
+   failing_kmd_arm(w.kmd, 0, NR_TIMELINE_QUERY,
+                   ENOMEM); /* the completion thread learns of no end */
    assert_ok(agx_submit(f->device, ops, 3, NULL));
    agx_semaphore_fail(first, AGX_DATA_LOSS, "by the host");
    failing_kmd_disarm(w.kmd);
@@ -407,7 +403,7 @@ static void a_device_goes_though_nobody_can_be_woken(void **state)
    while (value == 0)
       assert_ok(agx_semaphore_query(w.done, &value));
    assert_true(agx_semaphore_unwatch(w.done, &watch));
-   failing_kmd_arm(w.kmd, 0, NR_SIGNAL, ENOMEM);
+   failing_kmd_arm(w.kmd, 0, NR_TIMELINE_SIGNAL, ENOMEM);
    work_close(&w);
 }
 

@@ -11,9 +11,6 @@
 
 #include "hal/device/device.h"
 
-#define NR_ASK   0xc1 /* SYNCOBJ_HANDLE_TO_FD */
-#define NR_QUERY 0xcb
-
 /* ---- what others did ---------------------------------------------------------- */
 
 /* The GPU waited for another process's work, which failed; at the limit of descriptors the library
@@ -27,7 +24,7 @@ static void how_others_came_out(void **state)
    bed_pend(&w.bed, 0, &(struct agxw_point){held, 1});
    assert_true(bed_fail(&w.bed, &(struct agxw_point){failing, 1})); /* behind it */
    world_submit(&w, 0, (struct agx_point){theirs, 1}, (struct agx_point){done, 1});
-   failing_kmd_arm(&w.kmd, 0, NR_ASK, EMFILE);
+   failing_kmd_arm(&w.kmd, 0, NR_SYNCOBJ_TO_FD, EMFILE);
    bed_fire(&w.bed, 0);
    assert_fails(fixture_wait(done, 1), AGX_RESOURCE_EXHAUSTED, "");
    failing_kmd_disarm(&w.kmd);
@@ -50,7 +47,7 @@ static void how_far_the_other_queue_is(void **state)
    struct agx_semaphore *first = fixture_semaphore(&w.f), *done = fixture_semaphore(&w.f);
    world_submit(&w, 0, NO_POINT, (struct agx_point){first, 1});
    world_submit(&w, 1, (struct agx_point){first, 1}, (struct agx_point){done, 1});
-   failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM);
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_QUERY, ENOMEM);
    assert_int_not_equal(fixture_wait(done, 1), AGX_OK);
    failing_kmd_disarm(&w.kmd);
    assert_fails(fixture_wait(first, 1), AGX_DATA_LOSS, "fault");
@@ -74,7 +71,7 @@ static void what_came_before_a_shared_value(void **state)
    world_submit(&w, 1, NO_POINT, (struct agx_point){a, 6});
    world_let_run(&w, 0, 1);
    world_let_run(&w, 1, 1);
-   failing_kmd_arm(&w.kmd, 1, NR_QUERY, ENOMEM);
+   failing_kmd_arm(&w.kmd, 1, NR_TIMELINE_QUERY, ENOMEM);
    assert_int_not_equal(agx_semaphore_query(a, &value), AGX_OK);
    assert_int_not_equal(value, 6);
    failing_kmd_disarm(&w.kmd);
@@ -91,7 +88,7 @@ static void a_want_that_passes(void **state)
    uint64_t value;
    world_open(&w, NULL, NULL);
    struct agx_semaphore *a = fixture_semaphore(&w.f);
-   failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM);
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_QUERY, ENOMEM);
    world_submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
    world_let_run(&w, 0, 1);
    for (uint32_t i = 0; i < 200; i++)

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "base/util.h"
 
-static const struct shape shapes[] = {
+static const struct image_shape shapes[] = {
    {FLAT, 7, 5, 1, 3, 0},
    {LAYERS, 7, 5, 3, 3, 0},
    {SOLID, 7, 5, 4, 3, 0},
@@ -111,7 +111,7 @@ static uint32_t side(uint32_t size, uint32_t level)
 
 struct agx_image_region subject_level(const struct subject *subject, uint32_t level)
 {
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    return (struct agx_image_region){
       .level = level,
       .width = side(shape->width, level),
@@ -157,7 +157,7 @@ static void fill_at_random(struct subject *subject, uint32_t size_B, bool is_mod
 }
 
 static void make_subject(struct subject *subject, struct format_bench *it,
-                         const struct agx_format *format, const struct shape *shape,
+                         const struct agx_format *format, const struct image_shape *shape,
                          bool is_moderate)
 {
    static const uint32_t types[] = {AGX_IMAGE_1D, AGX_IMAGE_1D,   AGX_IMAGE_2D,  AGX_IMAGE_2D,
@@ -208,7 +208,7 @@ void for_each_subject(struct format_bench *it, check_subject *check, bool is_mod
    free(subject);
 }
 
-void for_each_format(struct format_bench *it, check_subject *check, const struct shape *shape)
+void for_each_format(struct format_bench *it, check_subject *check, const struct image_shape *shape)
 {
    const uint32_t texels = shape->width * shape->height * shape->depth;
    const struct agx_format *format;
@@ -322,7 +322,7 @@ void subject_compare(const struct subject *subject, uint32_t request, const doub
       double allowed = format_model_tolerance(&subject->model, want[c]) + (slack ? slack[c] : 0.0);
       if (got == want[c] || (isnan(got) && isnan(want[c])) || fabs(got - want[c]) <= allowed)
          continue;
-      const struct shape *shape = subject->shape;
+      const struct image_shape *shape = subject->shape;
       fail_msg("%s, dimension %u of %u x %u x %u, %u levels, flags %u: %s channel %u: %.9g, want "
                "%.9g +- %g",
                subject->model.name, shape->dimension, shape->width, shape->height, shape->depth,

@@ -26,7 +26,7 @@ enum dimension {
    DIMENSIONS,
 };
 
-struct shape {
+struct image_shape {
    enum dimension dimension;
    uint32_t width, height, depth, levels, flags;
 };
@@ -56,7 +56,7 @@ struct format_bench {
 /* One image of one format, what the host wrote to it, and its model. */
 struct subject {
    struct format_bench *bench;
-   const struct shape *shape;
+   const struct image_shape *shape;
    struct format_model model;
    enum format_class class;
    struct agx_image *image;
@@ -104,7 +104,8 @@ double number_in(const struct subject *subject, uint32_t word);
 
 /* As for_each_subject, with one shape of one level; there is no image. Short runs give large
  * ones to few formats. */
-void for_each_format(struct format_bench *it, check_subject *check, const struct shape *shape);
+void for_each_format(struct format_bench *it, check_subject *check,
+                     const struct image_shape *shape);
 
 check_subject check_nearest, check_linear; /* image_formats_sample.c */
 check_subject check_stores;                /* image_formats_store.c */

@@ -9,6 +9,17 @@
 #include "support.h"
 #include "winsys/kmd.h"
 
+/* Low bytes of requests. */
+#define NR_VM_BIND         0x44
+#define NR_GEM_CREATE      0x45
+#define NR_SUBMIT          0x4a
+#define NR_SYNCOBJ_CREATE  0xbf
+#define NR_SYNCOBJ_TO_FD   0xc1
+#define NR_TIMELINE_WAIT   0xca
+#define NR_TIMELINE_QUERY  0xcb
+#define NR_TRANSFER        0xcc
+#define NR_TIMELINE_SIGNAL 0xcd
+
 #define FORWARD_UDMABUF 0x142u /* the number that stands for UDMABUF_CREATE */
 
 struct forward_kmd {

@@ -96,7 +96,7 @@ static struct place place_of(const struct subject *subject, const struct sample 
                              uint32_t level)
 {
    static const uint8_t axes[] = {1, 1, 2, 2, 3, 2, 2};
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    struct agx_image_region region = subject_level(subject, level);
    double size[3] = {region.width, region.height, region.depth};
    struct place place = {.axes = axes[shape->dimension]};
@@ -198,7 +198,7 @@ static void ask_sample(struct subject *subject, bool is_linear, bool has_fractio
                        struct sample *out)
 {
    struct format_bench *it = subject->bench;
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    int32_t level = (int32_t)format_bench_below(it, shape->levels + 3) - 1;
    uint32_t there = AGX_MIN((uint32_t)AGX_MAX(level, 0), shape->levels - 1);
    struct agx_image_region region = subject_level(subject, there);

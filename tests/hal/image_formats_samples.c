@@ -24,7 +24,7 @@ enum kind {
 
 static struct agx_image *make_image(struct subject *subject)
 {
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    const struct agx_image_desc desc = {
       .size = sizeof(desc),
       .type = AGX_IMAGE_2D,
@@ -48,7 +48,7 @@ static struct agx_image *make_image(struct subject *subject)
 static uint32_t run_accesses(struct subject *subject, struct agx_image *image, enum kind kind)
 {
    struct format_bench *it = subject->bench;
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    struct access *accesses = it->request;
    uint32_t count = 0;
    for (int32_t z = -1; z <= (int32_t)shape->depth; z++)

@@ -99,7 +99,7 @@ static uint32_t ask_stores(struct subject *subject, uint32_t level)
 static void check_stored(struct subject *subject, uint32_t level, uint32_t count)
 {
    static uint8_t found[MAX_IMAGE_B];
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    const struct store *stores = subject->bench->request;
    uint32_t texel_B = subject->model.texel_B;
    struct agx_image_region region = subject_level(subject, level);

@@ -30,7 +30,7 @@ static uint32_t add_fetch(struct format_bench *it, uint32_t count, struct fetch 
 static uint32_t ask_fetches(struct subject *subject)
 {
    static const int32_t far[] = {-1, -32768, INT32_MIN, INT32_MAX, 65536, 1 << 20, 0xfff0, 16384};
-   const struct shape *shape = subject->shape;
+   const struct image_shape *shape = subject->shape;
    struct format_bench *it = subject->bench;
    uint32_t count = 0, d = shape->dimension;
    int32_t levels = (int32_t)shape->levels;
@@ -97,7 +97,7 @@ static void buffers_of_texels(void **state)
    struct format_bench *it = *state;
    const uint32_t counts[] = {it->takes_all ? 32767 : 16500, 1031, 1};
    for (uint32_t i = 0; i < AGX_COUNT(counts); i++) {
-      const struct shape row = {.width = counts[i], .height = 1, .depth = 1, .levels = 1};
+      const struct image_shape row = {.width = counts[i], .height = 1, .depth = 1, .levels = 1};
       for_each_format(it, check_texels, &row);
    }
 }
@@ -105,7 +105,7 @@ static void buffers_of_texels(void **state)
 static void samples_of_texels(void **state)
 {
    for (uint32_t samples = 2; samples <= 4; samples += 2) {
-      const struct shape shape = {LAYERS, 19, 9, samples, 1, 0};
+      const struct image_shape shape = {LAYERS, 19, 9, samples, 1, 0};
       for_each_format(*state, check_multisampled, &shape);
    }
 }

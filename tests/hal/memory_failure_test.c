@@ -15,8 +15,6 @@
 #include "shortage.h"
 #include "winsys/virtual/virtual.h"
 
-#define NR_VM_BIND 0x44
-
 /* ---- what may fail ---------------------------------------------------------- */
 
 static agx_status create_and_map(struct shortage *b)

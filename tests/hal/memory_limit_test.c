@@ -145,7 +145,7 @@ static void memory_runs_out(void **state)
 /* Each request of an allocation that comes to its turn late fails once: growing, binding. */
 static void late_allocations_survive_refusals(void **state)
 {
-   static const uint32_t requests[] = {NR_CREATE, NR_BIND};
+   static const uint32_t requests[] = {NR_GEM_CREATE, NR_VM_BIND};
    for (size_t i = 0; i < AGX_COUNT(requests); i++) {
       struct failing_kmd kmd;
       struct fixture f = {0};

@@ -16,10 +16,8 @@
 #include "fixture.h"
 #include "hal/device/device.h"
 
-#define KIB       1024ull
-#define MIB       (1024ull * KIB)
-#define NR_CREATE 0x45
-#define NR_BIND   0x44
+#define KIB 1024ull
+#define MIB (1024ull * KIB)
 
 /* ---- helpers -------------------------------------------------------------- */
 

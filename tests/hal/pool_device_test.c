@@ -13,7 +13,7 @@
 static void fixed_never_overlaps(void **state)
 {
    const uint64_t block_B = 7 * UNIT_B;
-   struct model *m = new_model(99, (uint64_t)UNITS / 8 * UNIT_B);
+   struct pool_model *m = new_model(99, (uint64_t)UNITS / 8 * UNIT_B);
    struct agx_fixed fixed;
    agx_fixed_init(&fixed, block_B, agx_host_alloc_default());
    for (uint32_t i = 0; i < SLABS; i++) {
@@ -209,7 +209,7 @@ static void a_device_without_memory(void **state)
    failing_kmd_open(&kmd);
    fixture_open_over(&f, NULL, &kmd.base);
    struct agx_pool *pool = new_pool(&f, &desc);
-   failing_kmd_arm(&kmd, 0, NR_CREATE, ENOMEM);
+   failing_kmd_arm(&kmd, 0, NR_GEM_CREATE, ENOMEM);
    assert_fails(agx_pool_allocate(pool, 100, 0, &buffer), AGX_RESOURCE_EXHAUSTED, "GEM_CREATE");
    assert_int_equal(kmd.failed, 2);
    assert_int_equal(stats_of(pool).reserved_B, 0);

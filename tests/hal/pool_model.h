@@ -14,15 +14,14 @@
 #include "base/util.h"
 #include "support.h"
 
-#define UNIT_B    AGX_TLSF_UNIT_B
-#define SLABS     4
-#define UNITS     4096 /* of a slab */
-#define OWNERS    512
-#define NR_CREATE 0x45
+#define UNIT_B AGX_TLSF_UNIT_B
+#define SLABS  4
+#define UNITS  4096 /* of a slab */
+#define OWNERS 512
 
 /* ---- the model ------------------------------------------------------------- */
 
-struct model {
+struct pool_model {
    uint16_t owner[SLABS][UNITS]; /* 1..; 0: free */
    struct agx_frontier death[SLABS][UNITS];
    struct agx_frontier submitted, reached;
@@ -32,13 +31,13 @@ struct model {
    uint64_t sizes[OWNERS], used_B;
 };
 
-static inline uint64_t below(struct model *m, uint64_t bound)
+static inline uint64_t below(struct pool_model *m, uint64_t bound)
 {
    return agx_test_random_below(&m->rng, bound);
 }
 
 /* Some epochs between those reached and those submitted. */
-static inline struct agx_frontier some_frontier(struct model *m)
+static inline struct agx_frontier some_frontier(struct pool_model *m)
 {
    struct agx_frontier frontier = {0};
    for (unsigned i = 0; i < 3; i++)
@@ -47,7 +46,7 @@ static inline struct agx_frontier some_frontier(struct model *m)
    return frontier;
 }
 
-static inline void time_passes(struct model *m)
+static inline void time_passes(struct pool_model *m)
 {
    unsigned queue = (unsigned)below(m, 3);
    if (below(m, 2))
@@ -57,13 +56,13 @@ static inline void time_passes(struct model *m)
          below(m, m->submitted.epochs[queue] - m->reached.epochs[queue] + 1);
 }
 
-static inline uint32_t slab_of(const struct model *m, const struct agx_pool_block *block)
+static inline uint32_t slab_of(const struct pool_model *m, const struct agx_pool_block *block)
 {
    return (uint32_t)(block->slab - m->slabs);
 }
 
 /* The block belongs to no other owner, and its user waits for all who had any of it. */
-static inline void model_take(struct model *m, uint32_t owner, struct agx_pool_block *block,
+static inline void model_take(struct pool_model *m, uint32_t owner, struct agx_pool_block *block,
                               const struct agx_pool_want *want)
 {
    const uint32_t slab = slab_of(m, block);
@@ -85,7 +84,8 @@ static inline void model_take(struct model *m, uint32_t owner, struct agx_pool_b
    m->used_B += block->size_B;
 }
 
-static inline void model_give(struct model *m, uint32_t owner, const struct agx_frontier *death)
+static inline void model_give(struct pool_model *m, uint32_t owner,
+                              const struct agx_frontier *death)
 {
    const struct agx_pool_block *block = m->blocks[owner];
    const uint32_t slab = slab_of(m, block);
@@ -100,7 +100,7 @@ static inline void model_give(struct model *m, uint32_t owner, const struct agx_
 }
 
 /* The longest run of free units. */
-static inline uint64_t longest_free(const struct model *m)
+static inline uint64_t longest_free(const struct pool_model *m)
 {
    uint64_t longest = 0;
    for (uint32_t slab = 0; slab < SLABS; slab++) {
@@ -115,9 +115,9 @@ static inline uint64_t longest_free(const struct model *m)
    return longest * UNIT_B;
 }
 
-static inline struct model *new_model(uint64_t seed, uint64_t slab_B)
+static inline struct pool_model *new_model(uint64_t seed, uint64_t slab_B)
 {
-   struct model *m = calloc(1, sizeof(*m));
+   struct pool_model *m = calloc(1, sizeof(*m));
    assert_non_null(m);
    m->rng.state = seed;
    for (uint32_t i = 0; i < SLABS; i++)

@@ -9,7 +9,7 @@
 /* ---- variable sizes ---------------------------------------------------------- */
 
 /* Neighbours, bins and sums fit together. */
-static void check_tlsf(const struct agx_tlsf *tlsf, const struct model *m)
+static void check_tlsf(const struct agx_tlsf *tlsf, const struct pool_model *m)
 {
    uint64_t idle_B = 0, busy_B = 0, used_B = 0;
    for (uint32_t i = 0; i < SLABS; i++) {
@@ -33,13 +33,13 @@ static void check_tlsf(const struct agx_tlsf *tlsf, const struct model *m)
 }
 
 /* Mostly small, some large. */
-static uint64_t some_size(struct model *m)
+static uint64_t some_size(struct pool_model *m)
 {
    uint64_t most = (uint64_t)1 << (9 + below(m, 9));
    return 1 + below(m, most);
 }
 
-static void tlsf_step(struct agx_tlsf *tlsf, struct model *m)
+static void tlsf_step(struct agx_tlsf *tlsf, struct pool_model *m)
 {
    const uint32_t owner = 1 + (uint32_t)below(m, OWNERS - 1);
    struct agx_frontier frontier = some_frontier(m);
@@ -74,7 +74,7 @@ static void tlsf_step(struct agx_tlsf *tlsf, struct model *m)
 static void tlsf_never_overlaps(void **state)
 {
    for (uint64_t seed = 1; seed <= 12; seed++) {
-      struct model *m = new_model(seed * 77, (uint64_t)UNITS * UNIT_B);
+      struct pool_model *m = new_model(seed * 77, (uint64_t)UNITS * UNIT_B);
       struct agx_tlsf tlsf;
       agx_tlsf_init(&tlsf, agx_host_alloc_default());
       for (uint32_t i = 0; i < SLABS; i++)
@@ -104,7 +104,7 @@ static void tlsf_never_overlaps(void **state)
  * and going: little is lost. */
 static void tlsf_fills_its_slabs(void **state)
 {
-   struct model *m = new_model(4711, (uint64_t)UNITS * UNIT_B);
+   struct pool_model *m = new_model(4711, (uint64_t)UNITS * UNIT_B);
    struct agx_tlsf tlsf;
    const struct agx_frontier none = {0};
    uint64_t least_B = UINT64_MAX, total_B = 0;

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "winsys/virtual/virtual.h"
 
-static struct model *current;
+static struct robust_model *current;
 static struct agxs_exec_set robust_set;
 
 /* The binding whose address is the base of the lane's access; NULL: an address of its own. What
@@ -124,7 +124,7 @@ static agx_status run(const struct agx_chip *chip, const struct agxs_memory *mem
    return agxs_run_compute(chip, memory, &own, usc_base, stream_va, out_stats);
 }
 
-struct agx_kmd *model_open(const char *chip, struct model *model)
+struct agx_kmd *model_open(const char *chip, struct robust_model *model)
 {
    struct agx_kmd *kmd;
    current = model;

@@ -23,7 +23,7 @@ struct model_binding {
 };
 
 /* What the device that model_open makes applies; one at a time. */
-struct model {
+struct robust_model {
    struct model_binding bindings[MODEL_MAX_BINDINGS];
    uint32_t count;
    uint32_t component_B; /* what is inside or outside as one, where that is more than an element */
@@ -32,4 +32,4 @@ struct model {
 
 /* A virtual device for agx_device_open_kmd. model must outlive it; set it up between
  * submissions. */
-struct agx_kmd *model_open(const char *chip, struct model *model);
+struct agx_kmd *model_open(const char *chip, struct robust_model *model);

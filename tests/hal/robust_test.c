@@ -27,7 +27,7 @@ struct counts {
 
 struct session {
    struct fixture plain, robust; /* the model's device, and the one that is told the bounds */
-   struct model model;
+   struct robust_model model;
    struct counts counts;
    uint64_t first_seed, seeds;
 };
@@ -101,9 +101,9 @@ static bool takes_addresses(const struct corpus_job *job)
 static bool run_model(struct trial *trial)
 {
    struct corpus_job *job = &trial->model;
-   struct model *model = &trial->session->model;
+   struct robust_model *model = &trial->session->model;
    /* The code has a 64-bit number in two elements. */
-   *model = (struct model){.component_B = strcmp(trial->kernel, "i64_div") == 0 ? 8 : 0};
+   *model = (struct robust_model){.component_B = strcmp(trial->kernel, "i64_div") == 0 ? 8 : 0};
    memcpy(trial->plain_ranges, trial->ranges, sizeof(trial->ranges));
    for (uint32_t i = 0; i < job->manifest.resource_count; i++)
       trial->plain_ranges[i].is_null = false;
@@ -127,7 +127,7 @@ static bool run_model(struct trial *trial)
    return true;
 }
 
-static uint64_t count_outside(const struct model *model, bool *out_atomic)
+static uint64_t count_outside(const struct robust_model *model, bool *out_atomic)
 {
    uint64_t count = 0;
    *out_atomic = false;
@@ -141,7 +141,7 @@ static uint64_t count_outside(const struct model *model, bool *out_atomic)
 /* What the kernel accesses where everything is there. */
 static void find_reach(struct trial *trial)
 {
-   const struct model *model = &trial->session->model;
+   const struct robust_model *model = &trial->session->model;
    for (uint32_t i = 0; i < trial->model.manifest.resource_count; i++)
       trial->ranges[i] =
          (struct corpus_range){.bound_B = trial->model.manifest.resources[i].size_B};

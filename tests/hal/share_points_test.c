@@ -15,11 +15,6 @@
 #include "hal/sync/semaphore.h"
 #include "hal/sync/submission.h"
 
-#define NR_SUBMIT          0x4a
-#define NR_CREATE          0xbf
-#define NR_TRANSFER        0xcc
-#define NR_TIMELINE_SIGNAL 0xcd
-
 static uint64_t kernel_value(const struct agx_semaphore *semaphore)
 {
    uint64_t value = 0;
@@ -237,7 +232,7 @@ static void a_failed_export_tells_nobody(void **state)
    assert_int_equal(agx_semaphore_export(s.shared, 0, AGX_FD_SYNCOBJ, &s.fd),
                     AGX_RESOURCE_EXHAUSTED);
    failing_kmd_disarm(&s.w.kmd);
-   arm(&meanwhile, &s, NR_CREATE, finish_it);
+   arm(&meanwhile, &s, NR_SYNCOBJ_CREATE, finish_it);
    assert_ok(agx_semaphore_export(s.shared, 0, AGX_FD_SYNCOBJ, &s.fd));
    assert_true(meanwhile.is_done);
    assert_told(&s.w, s.shared, 5);
@@ -265,7 +260,7 @@ static void exports_at_once_have_one_timeline(void **state)
    struct meanwhile meanwhile;
    int second;
    open_sharing(&s, false, NULL);
-   arm(&meanwhile, &s, NR_CREATE, submit_while_exporting);
+   arm(&meanwhile, &s, NR_SYNCOBJ_CREATE, submit_while_exporting);
    assert_ok(agx_semaphore_export(s.shared, 0, AGX_FD_SYNCOBJ, &second));
    assert_true(meanwhile.is_done && s.fd >= 0);
    bed_fire(&s.w.bed, 0);

@@ -17,11 +17,6 @@
 #include "hal/sync/semaphore.h"
 #include "hal/sync/submission.h"
 
-#define NR_SUBMIT          0x4a
-#define NR_CREATE          0xbf
-#define NR_TRANSFER        0xcc
-#define NR_TIMELINE_SIGNAL 0xcd
-
 /* ---- errors ------------------------------------------------------------------ */
 
 /* The kernel forgets the error of point 1, as point 2 is there. */

@@ -150,13 +150,13 @@ static bool agree(const struct side *got, const struct side *wanted, const struc
 
 struct shrunk {
    struct side plain, robust;
-   struct model model;
+   struct robust_model model;
    uint64_t outside, compared, wrong;
 };
 
 static void set_model(struct shrunk *it, const struct plan *plan)
 {
-   it->model = (struct model){.count = BUFFERS};
+   it->model = (struct robust_model){.count = BUFFERS};
    for (uint32_t i = 0; i < BUFFERS; i++) {
       struct agx_buffer_info info = {.size = sizeof(info)};
       agx_buffer_get_info(it->plain.buffers[i], &info);

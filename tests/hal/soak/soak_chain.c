@@ -202,7 +202,7 @@ static void compare(struct soak_chain *chain)
                  (unsigned long long)chain->value, i, chain->calls[i]->calls, chain->history);
 }
 
-static void compare_file(const struct soak_chain *chain, const struct soak_file *file)
+static void compare_file(const struct soak_chain *chain, const struct chain_file *file)
 {
    uint8_t bytes[SOAK_CHAIN_B];
    soak_check(pread(file->fd, bytes, file->length_B, (off_t)file->offset_B) ==

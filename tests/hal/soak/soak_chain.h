@@ -7,9 +7,9 @@
 
 #include "soak.h"
 
-#define SOAK_BATCH 4 /* links of one call at most */
-#define SOAK_CALLS 64
-#define SOAK_FILES 8
+#define SOAK_BATCH  4 /* links of one call at most */
+#define SOAK_CALLS  64
+#define CHAIN_FILES 8
 
 /* Bytes that links write at random, in two buffers; in a third one behind them the counts and the
  * push word of indirect links. */
@@ -19,7 +19,7 @@
 #define SOAK_MODEL_B      (SOAK_CHAIN_B + SOAK_PARAMETERS_B)
 
 /* What a file must hold once the chain is reached. */
-struct soak_file {
+struct chain_file {
    int fd;
    uint64_t offset_B;
    uint32_t length_B, link;
@@ -33,7 +33,7 @@ struct soak_chain {
    uint8_t model[SOAK_MODEL_B];
    struct soak_record *calls[SOAK_CALLS];
    uint32_t call_count;
-   struct soak_file files[SOAK_FILES];
+   struct chain_file files[CHAIN_FILES];
    uint32_t file_count;
    char history[2048]; /* the last links, for who must find out */
 };

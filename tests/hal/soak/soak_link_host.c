@@ -45,11 +45,11 @@ bool soak_link_read(struct soak_thread *thread, struct soak_link *link)
 bool soak_link_write(struct soak_thread *thread, struct soak_link *link)
 {
    struct soak_chain *chain = thread->chain;
-   struct soak_file *file = &chain->files[chain->file_count];
+   struct chain_file *file = &chain->files[chain->file_count];
    struct agx_file_desc desc = {.size = sizeof(desc), .access = AGX_FILE_WRITE};
    uint32_t at_B;
    const struct agx_buffer_ref source = soak_place(thread, &at_B);
-   if (chain->file_count == SOAK_FILES)
+   if (chain->file_count == CHAIN_FILES)
       return false;
    file->fd = memfd_create("soak", MFD_CLOEXEC);
    soak_check(file->fd >= 0, "no memory file");
