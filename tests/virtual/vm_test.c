@@ -4,6 +4,7 @@
  * repeats, with which access, and when it is gone.
  */
 #include "device.h"
+#include "user_checked.h"
 
 #define VA 0x2000000000ull
 
@@ -121,6 +122,44 @@ static void a_failing_step_keeps_those_before(void **state)
    device_close(&device);
 }
 
+/* All steps are copied before the first is done. */
+static void unreadable_steps_leave_nothing_done(void **state)
+{
+   if (!user_is_checked())
+      skip();
+   struct device device = device_open(look_up);
+   uint32_t a = make_filled(&device, 1, 10);
+   uint8_t *pages =
+      mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+   assert_true(pages != MAP_FAILED);
+   munmap(pages + PAGE, PAGE);
+   struct agx_uapi_gem_bind_op *ops = (void *)(pages + PAGE - 2 * sizeof(*ops));
+   ops[0] = (struct agx_uapi_gem_bind_op){AGX_UAPI_BIND_READ, a, 0, PAGE, VA};
+   ops[1] = (struct agx_uapi_gem_bind_op){AGX_UAPI_BIND_READ, a, 0, PAGE, VA + PAGE};
+   assert_int_equal(bind_ops(&device, ops, 3), -EFAULT);
+   assert_int_equal(gpu_reads(&device, VA), -1);
+   assert_int_equal(bind_ops(&device, ops, 2), 0);
+   assert_int_equal(gpu_reads(&device, VA + PAGE), 10);
+   munmap(pages, PAGE);
+   device_close(&device);
+}
+
+/* The kernel's own range begins and ends at 32 KiB: what is cut off of it is the user's. */
+static void a_kernel_range_shrinks_to_its_pages(void **state)
+{
+   struct device device = device_open(look_up);
+   uint32_t a = make_filled(&device, 1, 10);
+   struct agx_uapi_vm_create args = {KERNEL_START + PAGE, KERNEL_END - PAGE, 0, 0};
+   assert_int_equal(CALL(&device, ASAHI_VM_CREATE, args), 0);
+   device.vm = args.vm_id;
+   assert_int_equal(bind_gem(&device, a, KERNEL_START + PAGE, PAGE, AGX_UAPI_BIND_READ), 0);
+   assert_int_equal(bind_gem(&device, a, KERNEL_START + 2 * PAGE, PAGE, AGX_UAPI_BIND_READ),
+                    -EINVAL);
+   assert_int_equal(bind_gem(&device, a, KERNEL_END - 2 * PAGE, PAGE, AGX_UAPI_BIND_READ), 0);
+   assert_int_equal(bind_gem(&device, a, KERNEL_END - 3 * PAGE, PAGE, AGX_UAPI_BIND_READ), -EINVAL);
+   device_close(&device);
+}
+
 /* Steps may be shorter than the kernel's struct, or further apart. */
 static void stride_may_differ(void **state)
 {
@@ -228,6 +267,8 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(binds_map_replace_and_split),
       cmocka_unit_test(single_page_repeats_over_any_range),
       cmocka_unit_test(a_failing_step_keeps_those_before),
+      cmocka_unit_test(unreadable_steps_leave_nothing_done),
+      cmocka_unit_test(a_kernel_range_shrinks_to_its_pages),
       cmocka_unit_test(stride_may_differ),
       cmocka_unit_test(mappings_go_with_the_handle),
       cmocka_unit_test(destroying_the_space_unmaps_for_its_queues),

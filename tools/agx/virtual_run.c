@@ -166,6 +166,11 @@ static void print_failures(struct agx_virtual_node *node)
               " over the time limit, %" PRIu64 " cancelled), %" PRIu64 " soft faults%s%s\n",
               it.failures, it.submissions, it.timeouts, it.cancelled, soft,
               text[0] ? "; the last word: " : "", text);
+   if (it.pads)
+      fprintf(stderr,
+              "agx virtual: %" PRIu64 " requests with a padding that isn't 0, which kernels ignore "
+              "so far%s%s\n",
+              it.pads, text[0] ? "; the last word: " : "", text);
 }
 
 /* The node of the programs that ran, only to look at it; NULL when no program opened it. */

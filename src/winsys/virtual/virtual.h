@@ -109,6 +109,7 @@ struct agx_virtual_statistics {
    uint64_t soft_loads, soft_stores, hard_faults;
    uint64_t outside;      /* accesses beyond what agx_virtual_declare_bounds allows */
    uint64_t injected;     /* what a script made happen */
+   uint64_t pads;         /* in check mode: requests with a padding that isn't 0 */
    uint64_t memory_bytes; /* GPU memory in use now */
    uint64_t blocks;       /* of the node's own state in use now */
 };

@@ -104,6 +104,7 @@ void rows_of_buffers(void **state)
    ROW("G4", 0, "h=%u", a);
    ROW("G5", drop(0));
    ROW("G6", REQUEST(GEM_CLOSE, (struct agx_uapi_gem_close){77, 1}));
+   ROW("G6b", REQUEST(GEM_CLOSE, (struct agx_uapi_gem_close){made(400), 1}));
    ROW("G7", export(a, O_CLOEXEC | O_RDWR, &fd), "cloexec=%d", fcntl(fd, F_GETFD) & FD_CLOEXEC);
    assert_int_equal(export(a, O_CLOEXEC, &again), 0);
    ROW("G8", fstat(again, &info), "fdsdiff=%d ino_eq=%d st_size=%llu", fd != again,

@@ -149,7 +149,7 @@ static void buffers(void **state)
    struct agx_uapi_gem_close close_args = {gem, 0};
    SPOILT("gem_close.1", GEM_CLOSE, close_args, it.handle = UNKNOWN);
    SPOILT("gem_close.1", GEM_CLOSE, close_args, it.handle = 0);
-   SPOILT("gem_close.2", GEM_CLOSE, close_args, it.pad = 1);
+   SPOILT("gem_close.2", GEM_CLOSE, close_args, (it.handle = made_gem(PAGE, 0), it.pad = 1));
    struct agx_uapi_prime_handle prime = {gem, AGX_UAPI_PRIME_CLOEXEC, -1};
    SPOILT("prime_handle_to_fd.1", PRIME_HANDLE_TO_FD, prime, it.handle = own_gem);
    SPOILT("prime_handle_to_fd.2", PRIME_HANDLE_TO_FD, prime, it.handle = UNKNOWN);
@@ -186,6 +186,11 @@ static void binding(void **state)
    SPOILT("vm_bind.2", ASAHI_VM_BIND, sound, it.userptr = UINT64_MAX - 8);
    SPOILT("vm_bind.9", ASAHI_VM_BIND, sound, it.vm_id = UNKNOWN);
    SPOILT("vm_bind.9", ASAHI_VM_BIND, sound, it.vm_id = 0);
+   SPOILT("vm_bind.15", ASAHI_VM_BIND, sound, (it.num_binds = 0, it.vm_id = UNKNOWN));
+   SPOILT("vm_bind.15", ASAHI_VM_BIND, sound, (it.num_binds = 0, it.userptr = BAD_POINTER));
+   SPOILT("vm_bind.2", ASAHI_VM_BIND, sound, (it.vm_id = UNKNOWN, it.userptr = BAD_POINTER));
+   SPOILT("vm_bind.16", ASAHI_VM_BIND, sound, it.num_binds = (1u << 20) + 1);
+   SPOILT("vm_bind.16", ASAHI_VM_BIND, sound, (it.stride = 1u << 31, it.num_binds = 2));
    OP("vm_bind.3", it.addr += 4096);
    OP("vm_bind.3", it.range = PAGE - 1);
    OP("vm_bind.3", it.offset = 8);
@@ -206,6 +211,9 @@ static void binding(void **state)
    OP("vm_bind.10", (it.flags = 1, it.handle = 0, it.addr = 0));
    OP("vm_bind.11", it.addr = VM_END - PAGE);
    OP("vm_bind.11", (it.range = 2 * PAGE, it.addr = VM_END - KERNEL_BYTES - PAGE));
+   op.flags = 0;
+   SPOILT("vm_bind.17", ASAHI_VM_BIND, sound, it.vm_id = UNKNOWN);
+   op.flags = 6;
    op.handle = own_gem;
    SPOILT("vm_bind.12", ASAHI_VM_BIND, sound, it.vm_id = other_vm);
    OP("vm_bind.13", (it.flags = 1 | 2, it.handle = 0));
@@ -380,7 +388,9 @@ static void submissions(void **state)
    SUBMIT("submit.15", sound_compute(),
           (it.first.compute.ts.end = (struct agx_uapi_timestamp){bound, PAGE - 7}));
    SUBMIT("submit.15", sound_compute(),
-          (it.first.compute.ts.start = (struct agx_uapi_timestamp){bound, UINT32_MAX}));
+          (it.first.compute.ts.start = (struct agx_uapi_timestamp){bound, UINT32_MAX - 8}));
+   SUBMIT("submit.19", sound_compute(),
+          (it.first.compute.ts.start = (struct agx_uapi_timestamp){bound, UINT32_MAX - 7}));
    SUBMIT("submit.16", sound_compute(), it.first.header.size = 72);
    assert_int_equal(submit(&(struct submission){0}), -ENOENT);
 }

@@ -165,6 +165,7 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
       .hard_faults = shared->hard_faults,
       .outside = shared->outside,
       .injected = shared->injected,
+      .pads = shared->pads,
       .memory_bytes = shared->pages_used << AGXV_PAGE_LOG2,
       .blocks = shared->blocks_used,
    };

@@ -184,8 +184,7 @@ AGXV_HANDLER(queue_create)
 AGXV_HANDLER(queue_destroy)
 {
    const struct agx_uapi_queue_destroy *args = argument;
-   if (args->pad)
-      return -EINVAL;
+   agxv_tell_pad(file->node, "QUEUE_DESTROY", args->pad);
    agxv_lock(file->node);
    uint32_t ref = agxv_table_remove(file->node, agxv_table_of(file, AGXV_QUEUE), args->queue_id);
    if (ref)

@@ -83,10 +83,11 @@ AGXV_HANDLER(gem_create)
    struct agx_uapi_gem_create *args = argument;
    const uint32_t known = AGX_UAPI_GEM_WRITEBACK | AGX_UAPI_GEM_VM_PRIVATE;
    bool is_private = args->flags & AGX_UAPI_GEM_VM_PRIVATE;
-   if (args->pad || args->flags & ~known || (!is_private && args->vm_id) || args->size == 0)
+   if (args->flags & ~known || (!is_private && args->vm_id) || args->size == 0)
       return -EINVAL;
    if (args->size > UINT64_MAX - (AGX_UAPI_PAGE_BYTES - 1))
       return -EOVERFLOW;
+   agxv_tell_pad(file->node, "GEM_CREATE", args->pad);
    agxv_lock(file->node);
    uint32_t vm = is_private ? agxv_object_find(file, AGXV_VM, args->vm_id) : 0;
    int error = is_private && !vm ? -ENOENT : 0;
@@ -105,8 +106,7 @@ AGXV_HANDLER(gem_create)
 AGXV_HANDLER(gem_close)
 {
    const struct agx_uapi_gem_close *args = argument;
-   if (args->pad)
-      return -EINVAL;
+   agxv_tell_pad(file->node, "GEM_CLOSE", args->pad);
    agxv_lock(file->node);
    uint32_t ref = agxv_table_remove(file->node, agxv_table_of(file, AGXV_GEM), args->handle);
    if (ref) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests on address spaces. Steps of VM_BIND are done in order; the first that
- * fails ends the call, and those before it stay.
+ * Requests on address spaces. VM_BIND copies all steps before it does the first one. They are
+ * done in order; the first that fails ends the call, and those before it stay. The order of the
+ * checks is the kernel's, which shows where a step has two mistakes. Source: docs/hw/kernel.md 3.
  */
 #include "winsys/virtual/mm/vm.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "winsys/virtual/store/inject.h"
@@ -14,6 +17,9 @@
 #include "winsys/virtual/store/user.h"
 
 #define MAX_BIND_RECORDS 64u
+#define MAX_STEPS_B      (1u << 25) /* the largest block that a kernel gives for the copy */
+#define SMALL_STEPS_B    2048u      /* what fits on the stack */
+#define KERNEL_PAGE_B    0x8000u    /* of the kernel's own allocations in an address space */
 
 void agxv_vm_get(struct agx_virtual_node *node, uint32_t vm)
 {
@@ -84,12 +90,13 @@ AGXV_HANDLER(vm_create)
 {
    struct agx_uapi_vm_create *args = argument;
    struct agx_virtual_node *node = file->node;
-   if (args->pad || !agx_is_aligned(args->kernel_start | args->kernel_end, AGX_UAPI_PAGE_BYTES))
+   if (!agx_is_aligned(args->kernel_start | args->kernel_end, AGX_UAPI_PAGE_BYTES))
       return -EINVAL;
    if (args->kernel_start < AGXV_VM_START || args->kernel_end > AGXV_VM_END ||
        args->kernel_end < args->kernel_start ||
        args->kernel_end - args->kernel_start < AGXV_KERNEL_MIN)
       return -EINVAL;
+   agxv_tell_pad(node, "VM_CREATE", args->pad);
    agxv_lock(node);
    uint32_t ref = agxv_alloc(node, sizeof(struct agxv_vm));
    uint32_t id = 0;
@@ -97,8 +104,8 @@ AGXV_HANDLER(vm_create)
       struct agxv_vm *vm = AGXV_AT(node, agxv_vm, ref);
       vm->refs = 1;
       vm->file = file->ref;
-      vm->kernel_start = args->kernel_start;
-      vm->kernel_end = args->kernel_end;
+      vm->kernel_start = agx_align_up(args->kernel_start, KERNEL_PAGE_B);
+      vm->kernel_end = args->kernel_end & ~(uint64_t)(KERNEL_PAGE_B - 1);
       id = agxv_table_add(node, agxv_table_of(file, AGXV_VM), ref);
       if (!id)
          agxv_vm_put(node, ref);
@@ -113,8 +120,7 @@ AGXV_HANDLER(vm_create)
 AGXV_HANDLER(vm_destroy)
 {
    const struct agx_uapi_vm_destroy *args = argument;
-   if (args->pad)
-      return -EINVAL;
+   agxv_tell_pad(file->node, "VM_DESTROY", args->pad);
    agxv_lock(file->node);
    uint32_t ref = agxv_table_remove(file->node, agxv_table_of(file, AGXV_VM), args->vm_id);
    if (ref) {
@@ -125,58 +131,95 @@ AGXV_HANDLER(vm_destroy)
    return ref ? 0 : -ENOENT;
 }
 
-static int check_range(const struct agxv_vm *vm, const struct agx_uapi_gem_bind_op *op)
+static bool is_aligned(const struct agx_uapi_gem_bind_op *op)
 {
-   if (!agx_is_aligned(op->addr | op->range | op->offset, AGX_UAPI_PAGE_BYTES))
-      return -EINVAL;
-   if (op->range == 0 || op->addr + op->range < op->addr)
-      return -EINVAL;
-   uint64_t end = op->addr + op->range;
-   if (op->addr < AGXV_VM_START || end > AGXV_VM_END)
-      return -EINVAL;
-   return op->addr < vm->kernel_end && end > vm->kernel_start ? -EINVAL : 0;
+   return agx_is_aligned(op->addr | op->range | op->offset, AGX_UAPI_PAGE_BYTES);
 }
 
-static int bind(struct agx_virtual_file *file, uint32_t vm_ref,
+static bool is_for_users(const struct agx_uapi_gem_bind_op *op)
+{
+   return op->range && op->addr >= AGXV_VM_START && op->addr < AGXV_VM_END &&
+          op->range <= AGXV_VM_END - op->addr;
+}
+
+/* Whether the range stays outside of what the kernel keeps for itself. */
+static bool is_outside(const struct agxv_vm *vm, const struct agx_uapi_gem_bind_op *op)
+{
+   return op->addr >= vm->kernel_end || op->addr + op->range <= vm->kernel_start;
+}
+
+static uint32_t entry_of(const struct agxv_gem *gem, const struct agx_uapi_gem_bind_op *op)
+{
+   uint64_t page = gem->first_page + (op->offset >> AGXV_PAGE_LOG2);
+   return (uint32_t)(page << AGXV_PTE_SHIFT) | AGXV_PTE_VALID |
+          (op->flags & AGX_UAPI_BIND_READ ? AGXV_PTE_READ : 0) |
+          (op->flags & AGX_UAPI_BIND_WRITE ? AGXV_PTE_WRITE : 0);
+}
+
+static int bind(struct agx_virtual_file *file, uint32_t vm_id,
                 const struct agx_uapi_gem_bind_op *op)
 {
-   const uint32_t known = AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE | AGX_UAPI_BIND_SINGLE_PAGE;
+   const uint32_t access = AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE;
    struct agx_virtual_node *node = file->node;
-   struct agxv_vm *vm = AGXV_AT(node, agxv_vm, vm_ref);
    bool single = op->flags & AGX_UAPI_BIND_SINGLE_PAGE;
-   if (op->flags & ~known || !(op->flags & (AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE)))
+   if (!is_aligned(op) || op->flags & ~(access | AGX_UAPI_BIND_SINGLE_PAGE))
       return -EINVAL;
    uint32_t ref = agxv_object_find(file, AGXV_GEM, op->handle);
    if (!ref)
       return -ENOENT;
-   int error = check_range(vm, op);
-   if (error)
-      return error;
    struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
    uint64_t needed = single ? AGX_UAPI_PAGE_BYTES : op->range;
-   if (!agx_range_fits(op->offset, needed, gem->pages << AGXV_PAGE_LOG2))
+   if (!agx_range_fits(op->offset, needed, gem->pages << AGXV_PAGE_LOG2) || !is_for_users(op) ||
+       !(op->flags & access))
       return -EINVAL;
-   if (gem->vm && gem->vm != vm_ref)
+   uint32_t vm_ref = agxv_object_find(file, AGXV_VM, vm_id);
+   if (!vm_ref)
+      return -ENOENT;
+   struct agxv_vm *vm = AGXV_AT(node, agxv_vm, vm_ref);
+   if (!is_outside(vm, op) || (gem->vm && gem->vm != vm_ref))
       return -EINVAL;
-   uint64_t page = gem->first_page + (op->offset >> AGXV_PAGE_LOG2);
-   uint32_t entry = (uint32_t)(page << AGXV_PTE_SHIFT) | AGXV_PTE_VALID |
-                    (op->flags & AGX_UAPI_BIND_READ ? AGXV_PTE_READ : 0) |
-                    (op->flags & AGX_UAPI_BIND_WRITE ? AGXV_PTE_WRITE : 0);
    if (!remember(node, gem, vm_ref, op->addr, op->range))
       return -ENOMEM;
-   return agxv_pagetable_map(node, vm, op->addr, op->range, entry, single) ? 0 : -ENOMEM;
+   return agxv_pagetable_map(node, vm, op->addr, op->range, entry_of(gem, op), single) ? 0
+                                                                                       : -ENOMEM;
 }
 
-static int unbind(struct agx_virtual_node *node, uint32_t vm_ref,
+static int unbind(struct agx_virtual_file *file, uint32_t vm_id,
                   const struct agx_uapi_gem_bind_op *op)
 {
-   struct agxv_vm *vm = AGXV_AT(node, agxv_vm, vm_ref);
-   if (op->flags != AGX_UAPI_BIND_UNBIND || op->handle || op->offset)
+   if (op->flags != AGX_UAPI_BIND_UNBIND || op->handle || op->offset || !is_aligned(op) ||
+       !is_for_users(op))
       return -EINVAL;
-   int error = check_range(vm, op);
-   if (!error)
-      agxv_pagetable_unmap(node, vm, op->addr, op->range, 0, UINT64_MAX);
-   return error;
+   uint32_t vm_ref = agxv_object_find(file, AGXV_VM, vm_id);
+   if (!vm_ref)
+      return -ENOENT;
+   struct agxv_vm *vm = AGXV_AT(file->node, agxv_vm, vm_ref);
+   if (!is_outside(vm, op))
+      return -EINVAL;
+   agxv_pagetable_unmap(file->node, vm, op->addr, op->range, 0, UINT64_MAX);
+   return 0;
+}
+
+static int do_step(struct agx_virtual_file *file, const struct agx_uapi_vm_bind *args,
+                   const uint8_t *step)
+{
+   struct agx_uapi_gem_bind_op op = {0};
+   memcpy(&op, step, AGX_MIN(args->stride, sizeof(op)));
+   return op.flags & AGX_UAPI_BIND_UNBIND ? unbind(file, args->vm_id, &op)
+                                          : bind(file, args->vm_id, &op);
+}
+
+static int do_steps(struct agx_virtual_file *file, const struct agx_uapi_vm_bind *args,
+                    const uint8_t *steps)
+{
+   uint64_t limit = UINT64_MAX;
+   int error = 0;
+   agxv_lock(file->node);
+   int injected = agxv_inject_bind(file->node, &limit);
+   for (uint64_t i = 0; !error && i < args->num_binds && i < limit; i++)
+      error = do_step(file, args, steps + i * args->stride);
+   agxv_unlock(file->node);
+   return error ? error : injected;
 }
 
 AGXV_HANDLER(vm_bind)
@@ -184,21 +227,17 @@ AGXV_HANDLER(vm_bind)
    const struct agx_uapi_vm_bind *args = argument;
    if (args->pad || args->stride == 0)
       return -EINVAL;
-   agxv_lock(file->node);
-   uint32_t vm = agxv_object_find(file, AGXV_VM, args->vm_id);
-   int error = vm ? 0 : -ENOENT;
-   uint64_t steps = UINT64_MAX;
-   int injected = agxv_inject_bind(file->node, &steps);
-   for (uint64_t i = 0; !error && i < args->num_binds && i < steps; i++) {
-      struct agx_uapi_gem_bind_op op = {0};
-      uint64_t at = args->userptr + i * args->stride;
-      error = agxv_copy_in(&op, at, AGX_MIN(args->stride, sizeof(op)));
-      if (!error)
-         error =
-            op.flags & AGX_UAPI_BIND_UNBIND ? unbind(file->node, vm, &op) : bind(file, vm, &op);
-   }
+   uint64_t bytes = (uint64_t)args->stride * args->num_binds;
+   if (bytes > MAX_STEPS_B)
+      return -ENOMEM;
+   uint8_t small[SMALL_STEPS_B];
+   uint8_t *steps = bytes <= sizeof(small) ? small : malloc(bytes);
+   if (!steps)
+      return -ENOMEM;
+   int error = bytes ? agxv_copy_in(steps, args->userptr, bytes) : 0;
    if (!error)
-      error = injected;
-   agxv_unlock(file->node);
+      error = do_steps(file, args, steps);
+   if (steps != small)
+      free(steps);
    return error;
 }

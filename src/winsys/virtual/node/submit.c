@@ -56,6 +56,8 @@ static int check_stamp(const struct submission *submission,
    if (!ref)
       return -ENOENT;
    const struct agxv_bound *bound = AGXV_AT(submission->file->node, agxv_bound, ref);
+   if (timestamp->offset > UINT32_MAX - sizeof(uint64_t))
+      return -EINVAL;
    if (!agx_range_fits(timestamp->offset, sizeof(uint64_t), bound->range))
       return -ERANGE;
    *out_stamp = (struct agxv_stamp){ref, timestamp->offset};

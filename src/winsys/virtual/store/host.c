@@ -4,6 +4,7 @@
  * what the node has to say.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,10 +24,12 @@ int64_t agxv_now_ns(void)
    return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* One tick is 125 / 3 ns. */
+/* The processor's counter goes on while the machine is suspended. One tick is 125 / 3 ns. */
 uint64_t agxv_gpu_time(void)
 {
-   uint64_t ticks = (uint64_t)agxv_now_ns() / 125 * 3;
+   struct timespec now;
+   clock_gettime(CLOCK_BOOTTIME, &now);
+   uint64_t ticks = (uint64_t)(now.tv_sec * 1000000000ll + now.tv_nsec) / 125 * 3;
    return ticks / 3 * 125 + ticks % 3 * 125 / 3;
 }
 
@@ -77,6 +80,17 @@ void agxv_report(struct agx_virtual_node *node, const char *format, ...)
    agxv_unlock(node);
    if (node->options.trace)
       fprintf(stderr, "agx virtual: %s\n", text);
+}
+
+void agxv_tell_pad(struct agx_virtual_node *node, const char *request, uint32_t pad)
+{
+   if (!pad || !node->options.check)
+      return;
+   agxv_report(node, "%s: pad is %" PRIu32 ", not 0; kernels don't look at it so far", request,
+               pad);
+   agxv_lock(node);
+   node->shared->pads++;
+   agxv_unlock(node);
 }
 
 size_t agx_virtual_last_error(struct agx_virtual_node *node, char *text, size_t capacity)

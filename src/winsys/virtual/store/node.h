@@ -137,7 +137,7 @@ bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t agxv_now_ns(void);
-/* The GPU's clock: 24 MHz steps in nanoseconds. */
+/* The GPU's clock: 24 MHz steps in nanoseconds, which count on over suspend. */
 uint64_t agxv_gpu_time(void);
 
 /* Keeps a sentence as the node's last error and shows it when tracing. The lock is not
@@ -147,6 +147,10 @@ void agxv_report(struct agx_virtual_node *node, const char *format, ...)
 /* Shows a sentence when tracing. */
 void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
    __attribute__((format(printf, 2, 3)));
+
+/* In check mode, counts and reports a padding that isn't 0, of a request whose padding kernels
+ * don't look at. The lock is not held. */
+void agxv_tell_pad(struct agx_virtual_node *node, const char *request, uint32_t pad);
 
 /* How rooms declare the handlers of requests (the header of its topic). A handler gets the argument
  * as a copy in the kernel's own size, takes the lock itself, and returns 0 or a negative errno;
