@@ -13,11 +13,6 @@
 
 typedef void (*select_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
 
-static struct agxc_ref dest_of(const struct agxc_instr *instr)
-{
-   return agxc_use(agxc_dest(instr)->value);
-}
-
 /* ---- one instruction each --------------------------------------------- */
 
 enum source_class {
@@ -78,7 +73,7 @@ static bool select_simple(struct agxc_selector *s, const struct agxc_instr *inst
       for (unsigned j = 0; j < instr->src_count; j++)
          srcs[j] = simple_source(s, instr, agxc_srcs(instr)[j], simple_ops[i].sources);
       agxc_select_instr(s, half_opcode(instr, (enum agx_isa_op)simple_ops[i].opcode),
-                        dest_of(instr), instr->src_count, srcs);
+                        agxc_select_dest(instr), instr->src_count, srcs);
       return true;
    }
    return false;
@@ -113,9 +108,9 @@ static void emit_add(struct agxc_selector *s, const struct agxc_instr *instr, st
       subtracts = !subtracts;
    }
    unsigned shift = strip_shift(s, &b);
-   struct agxc_ref srcs[2] = {agxc_select_addend(s, a), agxc_select_addend(s, b)};
    struct agxc_instr *machine =
-      agxc_select_instr(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, dest_of(instr), 2, srcs);
+      agxc_select_op(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, agxc_select_dest(instr),
+                     agxc_select_addend(s, a), agxc_select_addend(s, b));
    agxc_set_machine_shift(machine, shift);
 }
 
@@ -133,7 +128,8 @@ static bool emit_mad(struct agxc_selector *s, const struct agxc_instr *instr, st
       srcs[i] = wide ? agxc_select_extended(s, *agxc_side(def, i), def->op == AGXC_OP_SMUL64)
                      : agxc_select_addend(s, *agxc_side(def, i));
    srcs[2] = agxc_select_addend(s, c);
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IMADD, dest_of(instr), 3, srcs);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_IMADD, agxc_select_dest(instr), 3, srcs);
    agxc_set_machine_shift(machine, shift);
    return true;
 }
@@ -165,19 +161,19 @@ static void select_ishl(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_ref amount = *agxc_src_b(instr);
    struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_select_int(s, amount)};
    if (amount.kind != AGXC_IMM || amount.imm > MAX_FREE_SHIFT) {
-      agxc_select_instr(s, AGX_ISA_OP_SHL, dest_of(instr), 2, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_SHL, agxc_select_dest(instr), 2, srcs);
       return;
    }
-   struct agxc_ref add[2] = {agxc_imm(0, 16), srcs[0]};
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+   struct agxc_instr *machine =
+      agxc_select_op(s, AGX_ISA_OP_IADD, agxc_select_dest(instr), agxc_imm(0, 16), srcs[0]);
    agxc_set_machine_shift(machine, amount.imm);
 }
 
 static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref srcs[3] = {agxc_select_signed(s, *agxc_src_a(instr)),
-                              agxc_select_int(s, *agxc_src_b(instr)), agxc_imm(0, 16)};
-   agxc_select_instr(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
+   agxc_select_op(s, AGX_ISA_OP_ASR, agxc_select_dest(instr),
+                  agxc_select_signed(s, *agxc_src_a(instr)), agxc_select_int(s, *agxc_src_b(instr)),
+                  agxc_imm(0, 16));
 }
 
 /* Instructions that carry bits from one word of a 64-bit shift to the other. Source:
@@ -195,16 +191,16 @@ static void select_crossing(struct agxc_selector *s, const struct agxc_instr *in
       srcs[0] = agxc_select_choice(s, *agxc_src_a(instr));
       srcs[2] = agxc_imm(0, 16);
    }
-   agxc_select_instr(s, opcode, dest_of(instr), 3, srcs);
+   agxc_select_instr(s, opcode, agxc_select_dest(instr), 3, srcs);
 }
 
 static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_imm(1, 16)};
    if (agxc_dest(instr)->bits == 1)
-      agxc_select_instr(s, AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_XOR, agxc_select_dest(instr), 2, srcs);
    else
-      agxc_select_instr(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_NOT, agxc_select_dest(instr), 1, srcs);
 }
 
 /* The high word of the 64-bit product, or of product and sum. */
@@ -221,13 +217,8 @@ static void select_mulh(struct agxc_selector *s, const struct agxc_instr *instr)
       adds = false;
    enum agx_isa_op opcode = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
    struct agxc_ref product = agxc_select_new(s, opcode, 64, adds ? 3 : 2, srcs);
-   struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
-   struct agxc_value *low = agxc_value_new(s->shader, 32, 1);
-   low->def = agxc_dest(instr)->value->def = split;
-   *agxc_element(split, 0) = agxc_use(low);
-   *agxc_element(split, 1) = dest_of(instr);
-   *agxc_src_vector(split) = product;
-   agxc_insert(&s->at, split);
+   struct agxc_ref low = agxc_use(agxc_value_new(s->shader, 32, 1));
+   agxc_select_split(s, product, low, agxc_select_dest(instr));
 }
 
 static void select_mul64(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -235,7 +226,7 @@ static void select_mul64(struct agxc_selector *s, const struct agxc_instr *instr
    struct agxc_ref srcs[2];
    for (unsigned i = 0; i < 2; i++)
       srcs[i] = agxc_select_extended(s, *agxc_side(instr, i), instr->op == AGXC_OP_SMUL64);
-   agxc_select_instr(s, AGX_ISA_OP_IMUL, dest_of(instr), 2, srcs);
+   agxc_select_instr(s, AGX_ISA_OP_IMUL, agxc_select_dest(instr), 2, srcs);
 }
 
 /* Bit fields of constant length 1 to 31; lower_math leaves no others. */
@@ -248,7 +239,7 @@ static void select_field(struct agxc_selector *s, const struct agxc_instr *instr
       agxc_select_int(s, *agxc_src_start(instr)),
    };
    enum agx_isa_op op = inserts ? AGX_ISA_OP_BFI : AGX_ISA_OP_BFEIL;
-   struct agxc_instr *machine = agxc_select_instr(s, op, dest_of(instr), 3, machine_srcs);
+   struct agxc_instr *machine = agxc_select_instr(s, op, agxc_select_dest(instr), 3, machine_srcs);
    agxc_set_machine_bitmask(machine, agxc_src_width(instr)->imm);
 }
 
@@ -314,38 +305,30 @@ static void select_convert(struct agxc_selector *s, const struct agxc_instr *ins
    if (src.kind == AGXC_IMM && src.imm != 0)
       src = agxc_select_reg(s, ref);
    struct agxc_instr *machine =
-      agxc_select_instr(s, (enum agx_isa_op)conversion->opcode, dest_of(instr), 1, &src);
+      agxc_select_op(s, (enum agx_isa_op)conversion->opcode, agxc_select_dest(instr), src);
    agxc_set_machine_round(machine, conversion->round);
-}
-
-static void select_shift(struct agxc_selector *s, enum agx_isa_op op, struct agxc_ref dest,
-                         struct agxc_ref value, unsigned amount)
-{
-   struct agxc_ref srcs[3] = {value, agxc_imm(amount, 16), agxc_imm(0, 16)};
-   agxc_select_instr(s, op, dest, op == AGX_ISA_OP_ASR ? 3 : 2, srcs);
 }
 
 /* The upper half of the register of an 8-bit value is undefined. */
 static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = dest_of(instr);
+   struct agxc_ref dest = agxc_select_dest(instr);
    struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
    if (instr->op == AGXC_OP_ZEXT) {
-      struct agxc_ref srcs[2] = {src, agxc_imm(0xff, 16)};
-      agxc_select_instr(s, AGX_ISA_OP_AND, dest, 2, srcs);
+      agxc_select_op(s, AGX_ISA_OP_AND, dest, src, agxc_imm(0xff, 16));
       return;
    }
    if (agxc_select_is_clean(
           s, agxc_src_a(instr))) { /* two simple instructions instead of two shifts */
       struct agxc_ref flip[2] = {src, agxc_imm(0x80, 16)};
       struct agxc_ref biased = agxc_select_new(s, AGX_ISA_OP_XOR, 16, 2, flip);
-      struct agxc_ref subtract[2] = {biased, agxc_imm(0x80, 16)};
-      agxc_select_instr(s, AGX_ISA_OP_ISUB, dest, 2, subtract);
+      agxc_select_op(s, AGX_ISA_OP_ISUB, dest, biased, agxc_imm(0x80, 16));
       return;
    }
    struct agxc_ref top = agxc_use(agxc_value_new(s->shader, dest.bits, 1));
-   select_shift(s, AGX_ISA_OP_SHL, top, src, dest.bits - 8u);
-   select_shift(s, AGX_ISA_OP_ASR, dest, top, dest.bits - 8u);
+   struct agxc_ref amount = agxc_imm(dest.bits - 8u, 16);
+   agxc_select_op(s, AGX_ISA_OP_SHL, top, src, amount);
+   agxc_select_op(s, AGX_ISA_OP_ASR, dest, top, amount, agxc_imm(0, 16));
 }
 
 static void select_extend(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -357,23 +340,21 @@ static void select_extend(struct agxc_selector *s, const struct agxc_instr *inst
    struct agxc_ref src = agxc_select_choice(s, *agxc_src_a(instr));
    bool is_signed = instr->op == AGXC_OP_SEXT;
    if (is_signed && agxc_src_a(instr)->bits == 1) {
-      struct agxc_ref negate[2] = {agxc_imm(0, 16), src};
-      agxc_select_instr(s, AGX_ISA_OP_ISUB, dest_of(instr), 2, negate);
+      agxc_select_op(s, AGX_ISA_OP_ISUB, agxc_select_dest(instr), agxc_imm(0, 16), src);
       return;
    }
    if (is_signed) {
       src.sx = src.kind != AGXC_IMM;
-      struct agxc_ref add[2] = {src, agxc_imm(0, 16)};
-      agxc_select_instr(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+      agxc_select_op(s, AGX_ISA_OP_IADD, agxc_select_dest(instr), src, agxc_imm(0, 16));
       return;
    }
-   agxc_select_instr(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+   agxc_select_op(s, AGX_ISA_OP_MOV, agxc_select_dest(instr), src);
 }
 
 static void select_trunc(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
-   agxc_select_instr(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+   agxc_select_op(s, AGX_ISA_OP_MOV, agxc_select_dest(instr), src);
 }
 
 /* ---- floats ----------------------------------------------------------- */
@@ -400,7 +381,7 @@ static void emit_fadd(struct agxc_selector *s, const struct agxc_instr *instr, s
    else
       srcs[1].neg ^= negates_b;
    struct agxc_instr *machine =
-      agxc_select_instr(s, half_opcode(instr, AGX_ISA_OP_FADD), dest_of(instr), 2, srcs);
+      agxc_select_instr(s, half_opcode(instr, AGX_ISA_OP_FADD), agxc_select_dest(instr), 2, srcs);
    agxc_set_machine_sat(machine, saturates);
 }
 
@@ -426,18 +407,17 @@ static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
    bool is_abs = instr->op == AGXC_OP_FABS;
    unsigned bits = agxc_dest(instr)->bits;
    uint64_t sign = 1ull << (bits - 1);
-   struct agxc_ref srcs[2] = {agxc_select_choice(s, *agxc_src_a(instr)),
-                              agxc_select_int(s, agxc_imm(is_abs ? ~sign : sign, bits))};
-   agxc_select_instr(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+   agxc_select_op(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, agxc_select_dest(instr),
+                  agxc_select_choice(s, *agxc_src_a(instr)),
+                  agxc_select_int(s, agxc_imm(is_abs ? ~sign : sign, bits)));
 }
 
 /* Source: docs/hw/idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
 static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref x = *agxc_src_a(instr);
-   struct agxc_ref srcs[2] = {agxc_select_float(s, x),
-                              float_new(s, AGX_ISA_OP_RSQRTS, x, agxc_none())};
-   agxc_select_instr(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+   agxc_select_op(s, AGX_ISA_OP_FMUL, agxc_select_dest(instr), agxc_select_float(s, x),
+                  float_new(s, AGX_ISA_OP_RSQRTS, x, agxc_none()));
 }
 
 static void select_ffract(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -463,8 +443,8 @@ static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
       agxc_select_new(s, AGX_ISA_OP_FADD, 32, 2, (struct agxc_ref[]){turns, floor});
    struct agxc_ref quarters = float_new(s, AGX_ISA_OP_FMUL, fract, agxc_imm(FOUR, 32));
    struct agxc_ref signed_offset = float_new(s, AGX_ISA_OP_SINR, quarters, none);
-   struct agxc_ref srcs[2] = {float_new(s, AGX_ISA_OP_SINC, signed_offset, none), signed_offset};
-   agxc_select_instr(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+   agxc_select_op(s, AGX_ISA_OP_FMUL, agxc_select_dest(instr),
+                  float_new(s, AGX_ISA_OP_SINC, signed_offset, none), signed_offset);
 }
 
 /* ---- the table -------------------------------------------------------- */

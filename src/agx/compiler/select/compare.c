@@ -199,7 +199,7 @@ void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr
    struct condition condition;
    bool matched = match_compare(s, instr, &condition);
    agx_assert(matched);
-   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
+   emit_choice(s, agxc_select_dest(instr), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
 }
 
 bool agxc_select_logic(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -207,7 +207,7 @@ bool agxc_select_logic(struct agxc_selector *s, const struct agxc_instr *instr)
    struct condition condition;
    if (!match_pair(s, instr, MAX_CHAIN, &condition))
       return false;
-   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
+   emit_choice(s, agxc_select_dest(instr), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
    return true;
 }
 
@@ -216,7 +216,7 @@ void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr)
    struct condition condition = condition_of(s, *agxc_src_condition(instr));
    struct agxc_ref x = agxc_select_choice(s, *agxc_src_if_true(instr));
    struct agxc_ref y = agxc_select_choice(s, *agxc_src_if_false(instr));
-   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, x, y);
+   emit_choice(s, agxc_select_dest(instr), &condition, x, y);
 }
 
 void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -253,7 +253,7 @@ void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr)
    bool is_float = condition.is_float;
    struct agxc_instr *machine =
       agxc_select_instr(s, is_float ? AGX_ISA_OP_FCMP_BALLOT : AGX_ISA_OP_ICMP_BALLOT,
-                        agxc_use(agxc_dest(instr)->value), 2, srcs);
+                        agxc_select_dest(instr), 2, srcs);
    agxc_set_machine_window(machine, AGX_ISA_WINDOW_SIMD);
    agxc_set_machine_cond(machine, condition.cond | (condition.inverted ? INVERT : 0));
 }
@@ -272,19 +272,19 @@ void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr)
    unsigned i = 0;
    while (rows[i].op != instr->op)
       i++;
-   const struct agxc_ref *srcs = agxc_srcs(instr);
    /* Compared and chosen are the same bits: no float immediates but 0, no modifiers. */
    struct agxc_ref chosen[2], compared[2];
    for (unsigned j = 0; j < 2; j++) {
-      compared[j] = chosen[j] = agxc_select_choice(s, srcs[j]);
+      struct agxc_ref src = *agxc_side(instr, j);
+      compared[j] = chosen[j] = agxc_select_choice(s, src);
       if (!rows[i].is_float || chosen[j].kind != AGXC_IMM)
          continue;
-      if (srcs[j].imm == 0)
-         compared[j] = agxc_select_float(s, srcs[j]);
+      if (src.imm == 0)
+         compared[j] = agxc_select_float(s, src);
       else
-         compared[j] = chosen[j] = agxc_select_reg(s, srcs[j]);
+         compared[j] = chosen[j] = agxc_select_reg(s, src);
    }
    struct condition condition = {
       .is_float = rows[i].is_float, .cond = rows[i].cond, .a = compared[0], .b = compared[1]};
-   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, chosen[0], chosen[1]);
+   emit_choice(s, agxc_select_dest(instr), &condition, chosen[0], chosen[1]);
 }

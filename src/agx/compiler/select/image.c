@@ -96,7 +96,7 @@ static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
       extra,
    };
    struct agxc_instr *machine = agxc_select_instr(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
-                                                  agxc_use(agxc_dest(instr)->value), 6, srcs);
+                                                  agxc_select_dest(instr), 6, srcs);
    agxc_set_machine_dim(machine, agxc_imm_dim(instr));
    agxc_set_machine_mask(machine, 15);
    agxc_set_machine_lod_mode(machine, level_mode(&srcs[4]));
@@ -110,11 +110,9 @@ static void select_write(struct agxc_selector *s, const struct agxc_instr *instr
 {
    struct agxc_ref texture[2];
    select_descriptor(s, instr, AGX_STATE_IMAGE, texture);
-   struct agxc_ref srcs[5] = {
-      agxc_select_reg(s, *agxc_src_data(instr)),        texture[0],      texture[1],
-      agxc_select_reg(s, *agxc_src_coordinates(instr)), agxc_imm(0, 16),
-   };
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IMGW, agxc_none(), 5, srcs);
+   struct agxc_instr *machine = agxc_select_op(
+      s, AGX_ISA_OP_IMGW, agxc_none(), agxc_select_reg(s, *agxc_src_data(instr)), texture[0],
+      texture[1], agxc_select_reg(s, *agxc_src_coordinates(instr)), agxc_imm(0, 16));
    agxc_set_machine_dim(machine, agxc_imm_dim(instr));
 }
 

@@ -120,13 +120,13 @@ static unsigned coherency(int64_t access)
 
 static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value);
+   struct agxc_ref dest = agxc_select_dest(instr);
    unsigned bits = agxc_dest(instr)->bits, log2 = element_log2(bits);
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
    bool is_unchecked = agxc_imm_access(instr) & AGXC_ACCESS_UNCHECKED;
-   struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_unchecked)};
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   struct agxc_instr *machine = agxc_select_op(s, AGX_ISA_OP_LOAD, dest, address.base,
+                                               index_of(s->shader, &address, is_unchecked));
    agxc_set_machine_shift(machine, address.shift);
    agxc_set_machine_format(machine, format_of(bits));
    agxc_set_machine_mask(machine, device_mask(instr, &dest));
@@ -135,11 +135,10 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 
 static void select_load_format(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), index = *agxc_src_index(instr);
+   struct agxc_ref dest = agxc_select_dest(instr), index = *agxc_src_index(instr);
    bool is_small = index.kind == AGXC_IMM && index.imm <= MAX_INDEX_IMM;
-   struct agxc_ref srcs[2] = {*agxc_src_address(instr),
-                              is_small ? index : agxc_select_reg(s, index)};
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   struct agxc_instr *machine = agxc_select_op(s, AGX_ISA_OP_LOAD, dest, *agxc_src_address(instr),
+                                               is_small ? index : agxc_select_reg(s, index));
    agxc_set_machine_shift(machine, agxc_imm_shift(instr));
    agxc_set_machine_format(machine, agxc_imm_format(instr));
    agxc_set_machine_mask(machine, mask_of(&dest));
@@ -162,8 +161,8 @@ static void select_store(struct agxc_selector *s, const struct agxc_instr *instr
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
    bool is_unchecked = agxc_imm_access(instr) & AGXC_ACCESS_UNCHECKED;
-   struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_unchecked)};
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
+   struct agxc_instr *machine = agxc_select_op(s, AGX_ISA_OP_STORE, agxc_none(), data, address.base,
+                                               index_of(s->shader, &address, is_unchecked));
    agxc_set_machine_shift(machine, address.shift);
    agxc_set_machine_format(machine, format_of(bits));
    agxc_set_machine_mask(machine, device_mask(instr, &data));
@@ -193,10 +192,9 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), 2, 0);
    bool is_unchecked = instr->flags & AGXC_INSTR_UNCHECKED;
-   struct agxc_ref machine_srcs[3] = {source, address.base,
-                                      index_of(s->shader, &address, is_unchecked)};
    struct agxc_instr *machine =
-      agxc_select_instr(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, machine_srcs);
+      agxc_select_op(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), source, address.base,
+                     index_of(s->shader, &address, is_unchecked));
    agxc_set_machine_op(machine, agxc_imm_atomic(instr));
    agxc_set_machine_coherency(machine, s->shader->chip->atomic_coherency_3 ? 3 : 1);
 }
@@ -250,7 +248,7 @@ static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsign
 
 static void select_load_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), srcs[2];
+   struct agxc_ref dest = agxc_select_dest(instr), srcs[2];
    unsigned bits = agxc_dest(instr)->bits;
    match_shared(s, *agxc_src_offset(instr), element_log2(bits), &srcs[0], &srcs[1]);
    struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);

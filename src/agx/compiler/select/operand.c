@@ -62,6 +62,17 @@ struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode,
    return dest;
 }
 
+void agxc_select_split(struct agxc_selector *s, struct agxc_ref whole, struct agxc_ref low,
+                       struct agxc_ref high)
+{
+   struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
+   low.value->def = high.value->def = split;
+   *agxc_element(split, 0) = low;
+   *agxc_element(split, 1) = high;
+   *agxc_src_vector(split) = whole;
+   agxc_insert(&s->at, split);
+}
+
 /* A value of that many bits from its two halves, which are registers. */
 static struct agxc_ref join(struct agxc_selector *s, const struct agxc_ref parts[2], unsigned bits)
 {

@@ -53,7 +53,7 @@ static struct agxc_instr *emit(struct agxc_selector *s, const struct agxc_instr 
    struct agxc_ref machine[3];
    for (unsigned i = 0; i < count; i++)
       machine[i] = agxc_select_int(s, srcs[i]);
-   return agxc_select_instr(s, opcode, agxc_use(agxc_dest(instr)->value), count, machine);
+   return agxc_select_instr(s, opcode, agxc_select_dest(instr), count, machine);
 }
 
 static bool emit_field(struct agxc_selector *s, const struct agxc_instr *instr,
@@ -164,17 +164,12 @@ static bool high_half(struct agxc_selector *s, const struct agxc_instr *instr)
    if (!is_imm(agxc_src_b(instr)) || agxc_src_b(instr)->imm != 16 || x.kind != AGXC_VALUE ||
        s->low_uses[id] != s->uses[id])
       return false;
-   struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
-   for (unsigned i = 0; i < 2; i++) {
-      *agxc_element(split, i) = agxc_use(agxc_value_new(s->shader, 16, 1));
-      agxc_element(split, i)->value->def = split;
-   }
-   *agxc_src_vector(split) = agxc_select_reg(s, x);
-   agxc_insert(&s->at, split);
-   s->low[id] = agxc_element(split, 1)->value;
+   struct agxc_ref low = agxc_use(agxc_value_new(s->shader, 16, 1));
+   struct agxc_ref high = agxc_use(agxc_value_new(s->shader, 16, 1));
+   agxc_select_split(s, agxc_select_reg(s, x), low, high);
+   s->low[id] = high.value;
    /* For patterns that want all 32 bits after all. */
-   agxc_select_instr(s, AGX_ISA_OP_MOV, agxc_use(agxc_dest(instr)->value), 1,
-                     agxc_element(split, 1));
+   agxc_select_op(s, AGX_ISA_OP_MOV, agxc_select_dest(instr), high);
    return true;
 }
 
@@ -378,9 +373,8 @@ static bool saturated(struct agxc_selector *s, const struct agxc_instr *instr)
          srcs[1].imm ^= 0x80;
       else
          srcs[1].neg ^= def->op == AGXC_OP_FSUB;
-      struct agxc_instr *machine =
-         agxc_select_instr(s, (enum agx_isa_op)rows[i].opcode, agxc_use(agxc_dest(instr)->value),
-                           def->src_count, srcs);
+      struct agxc_instr *machine = agxc_select_instr(s, (enum agx_isa_op)rows[i].opcode,
+                                                     agxc_select_dest(instr), def->src_count, srcs);
       agxc_set_machine_sat(machine, 1);
       return true;
    }

@@ -38,7 +38,7 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref offset = offset_of(s, *agxc_src_offset(instr));
    struct agxc_instr *machine =
-      agxc_select_instr(s, AGX_ISA_OP_STACK_LOAD, agxc_use(agxc_dest(instr)->value), 1, &offset);
+      agxc_select_op(s, AGX_ISA_OP_STACK_LOAD, agxc_select_dest(instr), offset);
    agxc_set_machine_format(machine, format_of(s, agxc_dest(instr)));
    agxc_set_machine_mask(machine, (1 << agxc_dest(instr)->count) - 1);
 }
@@ -46,8 +46,9 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    const struct agxc_ref *data = agxc_src_data(instr);
-   struct agxc_ref srcs[2] = {agxc_select_reg(s, *data), offset_of(s, *agxc_src_offset(instr))};
-   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_STACK_STORE, agxc_none(), 2, srcs);
+   struct agxc_instr *machine =
+      agxc_select_op(s, AGX_ISA_OP_STACK_STORE, agxc_none(), agxc_select_reg(s, *data),
+                     offset_of(s, *agxc_src_offset(instr)));
    agxc_set_machine_format(machine, format_of(s, data));
    agxc_set_machine_mask(machine, (1 << data->count) - 1);
 }

@@ -39,7 +39,7 @@ static void select_sysval(struct agxc_selector *s, const struct agxc_instr *inst
       [AGXC_SYSVAL_SUBGROUP_ID] = AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP,
    };
    struct agxc_instr *machine =
-      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
+      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_select_dest(instr), 0, NULL);
    agxc_set_machine_sr(machine, registers[agxc_imm_sysval(instr)]);
 }
 
@@ -48,14 +48,14 @@ static void select_store_uniform(struct agxc_selector *s, const struct agxc_inst
 {
    struct agxc_ref data = agxc_select_reg(s, *agxc_src_data(instr));
    struct agxc_ref uniform = agxc_uniform(agxc_imm_half(instr), data.bits, 1);
-   agxc_select_instr(s, AGX_ISA_OP_UNIFORM_STORE, uniform, 1, &data);
+   agxc_select_op(s, AGX_ISA_OP_UNIFORM_STORE, uniform, data);
 }
 
 /* ---- moves ------------------------------------------------------------ */
 
 static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref src = *agxc_src_a(instr), dest = agxc_use(agxc_dest(instr)->value);
+   struct agxc_ref src = *agxc_src_a(instr), dest = agxc_select_dest(instr);
    if (dest.bits == 64) {
       /* No instruction moves 64 bits: the words are named anew. */
       struct agxc_instr *copy = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 1);
@@ -73,7 +73,7 @@ static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
       return;
    }
    src = agxc_select_int(s, src);
-   agxc_select_instr(s, AGX_ISA_OP_MOV, dest, 1, &src);
+   agxc_select_op(s, AGX_ISA_OP_MOV, dest, src);
 }
 
 /* COLLECT, SPLIT and control stay; their operands become values of machine width. */
@@ -120,7 +120,7 @@ static struct agxc_block *block_for_constant(const struct agxc_selector *s, stru
    struct agxc_node *parent = arm->node.parent;
    if (!parent || parent->kind != AGXC_NODE_IF || phi->src_count != 2)
       return arm;
-   const struct agxc_if *branch = agx_container_of(parent, struct agxc_if, node);
+   const struct agxc_if *branch = agxc_as_if(parent);
    bool is_simple = branch->then_list.next->next == &branch->then_list &&
                     branch->else_list.next->next == &branch->else_list;
    bool pays = agx_list_empty(&arm->instrs) || is_device_load(s, agxc_phi_then(phi)) ||
@@ -136,8 +136,7 @@ static void finish_phi(struct agxc_selector *s, struct agxc_instr *phi)
       struct agxc_block *pred = phi->block->preds[i];
       if (agxc_srcs(phi)[i].kind != AGXC_VALUE)
          pred = block_for_constant(s, pred, phi);
-      s->at = agxc_at_end(s->shader, pred);
-      s->at.before = agxc_terminator(pred);
+      s->at = agxc_at_exit(s->shader, pred);
       agxc_srcs(phi)[i] = agxc_select_reg(s, agxc_srcs(phi)[i]);
    }
 }
@@ -231,9 +230,7 @@ static void select_instr(struct agxc_selector *s, struct agxc_instr *instr)
    check_width(s, instr);
    s->at = agxc_before(s->shader, instr);
    if (stays(instr)) {
-      s->at.before = instr->link.next == &instr->block->instrs
-                        ? NULL
-                        : agx_container_of(instr->link.next, struct agxc_instr, link);
+      s->at.before = agxc_next_instr(instr);
       keep(s, instr);
       return;
    }
@@ -309,26 +306,20 @@ static void survey(struct agxc_selector *s)
    struct agxc_shader *shader = s->shader;
    s->value_count = shader->value_count;
    s->defs = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, s->value_count);
-   s->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, s->value_count);
+   s->uses = agxc_count_uses(shader);
    s->low_uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, s->value_count);
    s->low = AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, s->value_count);
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         agxc_foreach_dest (dest, instr)
-            s->defs[dest->value->id] = instr;
-         bool extends = extends_with_zeros(instr);
-         agxc_foreach_src (src, instr) {
-            if (src->kind != AGXC_VALUE)
-               continue;
-            s->uses[src->value->id]++;
+   agxc_foreach_instr_of (instr, shader) {
+      agxc_foreach_dest (dest, instr)
+         s->defs[dest->value->id] = instr;
+      bool extends = extends_with_zeros(instr);
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
             s->low_uses[src->value->id] += extends;
-         }
-      }
    }
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (instr->op == AGXC_OP_F2F)
-            fold_narrowing(s, instr);
+   agxc_foreach_instr_of_safe (instr, shader)
+      if (instr->op == AGXC_OP_F2F)
+         fold_narrowing(s, instr);
    for (uint32_t i = 0; i < shader->value_count; i++)
       if (shader->values[i]->bits < 16)
          shader->values[i]->bits = 16;
@@ -339,13 +330,11 @@ bool agxc_select(struct agxc_shader *shader)
    struct agxc_selector s = {.shader = shader};
    agxc_index(shader);
    survey(&s);
+   agxc_foreach_instr_of_safe (instr, shader)
+      if (instr->op != AGXC_OP_PHI && !agxc_is_machine(instr))
+         select_instr(&s, instr);
    agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (instr->op != AGXC_OP_PHI && !agxc_is_machine(instr))
-            select_instr(&s, instr);
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block)
-         if (instr->op == AGXC_OP_PHI)
-            finish_phi(&s, instr);
+      agxc_foreach_phi (phi, block)
+         finish_phi(&s, phi);
    return true;
 }

@@ -53,15 +53,29 @@ struct agxc_ref agxc_select_reg(struct agxc_selector *s, struct agxc_ref ref);
 /* The low 16 bits, in a register. */
 struct agxc_ref agxc_select_half(struct agxc_selector *s, struct agxc_ref ref);
 
+/* The value that a generic operation with one result defines. */
+static inline struct agxc_ref agxc_select_dest(const struct agxc_instr *instr)
+{
+   return agxc_use(agxc_dest(instr)->value);
+}
+
 /* ---- making instructions ---------------------------------------------- */
 
 /* Emits a machine instruction with its destination (if it has one) and sources; modifiers are 0. */
 struct agxc_instr *agxc_select_instr(struct agxc_selector *s, enum agx_isa_op opcode,
                                      struct agxc_ref dest, unsigned src_count,
                                      const struct agxc_ref *srcs);
+/* The same with sources that are not in an array. */
+#define agxc_select_op(s, opcode, dest, ...)                                                       \
+   agxc_select_instr((s), (opcode), (dest), AGX_COUNT(((struct agxc_ref[]){__VA_ARGS__})),         \
+                     (struct agxc_ref[]){__VA_ARGS__})
 /* As agxc_select_instr with a new value for the destination, which it returns. */
 struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode, unsigned bits,
                                 unsigned src_count, const struct agxc_ref *srcs);
+
+/* Takes a register apart: into values that are its low and its high half. */
+void agxc_select_split(struct agxc_selector *s, struct agxc_ref whole, struct agxc_ref low,
+                       struct agxc_ref high);
 
 /* ---- classes of operations; each selects one generic operation -------- */
 

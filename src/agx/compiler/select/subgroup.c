@@ -11,7 +11,7 @@
 static void select_rank(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_instr *machine =
-      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
+      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_select_dest(instr), 0, NULL);
    agxc_set_machine_sr(machine, AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_SIMDGROUP);
 }
 
@@ -28,10 +28,9 @@ static void select_shuffle(struct agxc_selector *s, const struct agxc_instr *ins
       [AGXC_SHUFFLE_QUAD] = {AGX_ISA_WINDOW_QUAD, AGX_ISA_SHUFFLE_OP_INDEX, 0},
    };
    enum agxc_shuffle mode = agxc_imm_shuffle(instr);
-   struct agxc_ref srcs[2] = {agxc_select_reg(s, *agxc_src_value(instr)),
-                              agxc_select_int(s, *agxc_src_operand(instr))};
-   struct agxc_instr *machine =
-      agxc_select_instr(s, AGX_ISA_OP_SHUFFLE, agxc_use(agxc_dest(instr)->value), 2, srcs);
+   struct agxc_instr *machine = agxc_select_op(s, AGX_ISA_OP_SHUFFLE, agxc_select_dest(instr),
+                                               agxc_select_reg(s, *agxc_src_value(instr)),
+                                               agxc_select_int(s, *agxc_src_operand(instr)));
    agxc_set_machine_window(machine, modes[mode].window);
    agxc_set_machine_rotate(machine, modes[mode].rotate);
    agxc_set_machine_op(machine, modes[mode].op);
@@ -41,8 +40,8 @@ static void select_reduce(struct agxc_selector *s, const struct agxc_instr *inst
 {
    bool scans = instr->op == AGXC_OP_SCAN, is_quad = !scans && agxc_imm_lanes(instr) == 4;
    struct agxc_ref src = agxc_select_reg(s, *agxc_src_value(instr));
-   struct agxc_instr *machine = agxc_select_instr(s, is_quad ? AGX_ISA_OP_QUAD : AGX_ISA_OP_SIMD,
-                                                  agxc_use(agxc_dest(instr)->value), 1, &src);
+   struct agxc_instr *machine =
+      agxc_select_op(s, is_quad ? AGX_ISA_OP_QUAD : AGX_ISA_OP_SIMD, agxc_select_dest(instr), src);
    agxc_set_machine_prefix(machine, scans);
    agxc_set_machine_op(machine, agxc_imm_with(instr));
 }
@@ -51,7 +50,7 @@ static void select_reduce(struct agxc_selector *s, const struct agxc_instr *inst
  * docs/hw/machine.md, 12. */
 static void select_matrix(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), srcs[3];
+   struct agxc_ref dest = agxc_select_dest(instr), srcs[3];
    for (unsigned i = 0; i < 3; i++)
       srcs[i] = agxc_select_reg(s, agxc_srcs(instr)[i]);
    agxc_select_instr(

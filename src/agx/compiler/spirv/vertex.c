@@ -339,7 +339,7 @@ static void store_captured(struct agxc_spv *s, const struct agxc_spv_captured *c
       const struct agxc_ref *from = refs + c->first_scalar + i;
       struct agxc_ref offset =
          agxc_spv_build2(s, AGXC_OP_IADD, start, agxc_spv_u32(c->offset_B + 4 * i));
-      struct agxc_ref data = count == 1 ? from[0] : agxc_collect(&s->b, count, from);
+      struct agxc_ref data = agxc_collect(&s->b, count, from);
       agxc_build_store_buffer(&s->b, offset, data, binding, 0);
       i += count;
    }
