@@ -211,6 +211,121 @@ static void traces_hold_what_happened(void **state)
    traced_close(&s);
 }
 
+/* ---- work of the host ------------------------------------------------------ */
+
+#define NAP_US 20000
+
+static agx_status nap(void *user, const uint64_t args[4], struct agx_host_call *call)
+{
+   usleep(NAP_US);
+   return AGX_OK;
+}
+
+static void host_session(struct traced *s)
+{
+   const struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_HOST, .path = s->path};
+   traced_open(s);
+   assert_ok(agx_profile_begin(s->w.f->device, &desc));
+}
+
+static void submit_and_wait(struct traced *s, struct agx_op *op)
+{
+   struct agx_semaphore *done = fixture_semaphore(s->w.f);
+   const struct agx_point signal = {done, 1};
+   op->size = sizeof(*op);
+   op->signals = &signal;
+   op->signal_count = 1;
+   assert_ok(agx_submit(s->w.f->device, op, 1, NULL));
+   assert_ok(fixture_wait(done, 1));
+   agx_release(done);
+}
+
+static void call_and_wait(struct traced *s, uint64_t flags)
+{
+   struct agx_op op = {.kind = AGX_OP_HOST_CALL, .u.host_call = {.fn = nap, .flags = flags}};
+   submit_and_wait(s, &op);
+}
+
+/* The row and the length of a slice with the name and the label. */
+static void find_slice(const char *text, const char *name, const char *label, unsigned *out_row,
+                       double *out_us)
+{
+   char start[64], end[64];
+   snprintf(start, sizeof(start), ",\"name\":\"%s\"", name);
+   snprintf(end, sizeof(end), "\"label\":\"%s\"", label);
+   for (const char *at = text; (at = strstr(at, "{\"ph\":\"X\"")); at++) {
+      const char *line_end = strchr(at, '\n'), *has_name = strstr(at, start);
+      const char *has_label = strstr(at, end), *length = strstr(at, "\"dur\":");
+      if (!has_name || has_name > line_end || !has_label || has_label > line_end)
+         continue;
+      assert_int_equal(sscanf(at, "{\"ph\":\"X\",\"pid\":1,\"tid\":%u", out_row), 1);
+      assert_int_equal(sscanf(length, "\"dur\":%lf", out_us), 1);
+      return;
+   }
+   fail_msg("no slice \"%s\" of \"%s\" in the trace:\n%s", name, label, text);
+}
+
+/* Functions and files are where they run, as long as they run; the last one is there when its
+ * semaphore is reached. */
+static void host_work_is_on_its_own_threads(void **state)
+{
+   struct traced s;
+   char bytes[64] = "bytes";
+   struct agx_file_desc desc = {.size = sizeof(desc),
+                                .kind = AGX_FILE_HOST_MEMORY,
+                                .access = AGX_FILE_READ,
+                                .memory = bytes,
+                                .memory_B = sizeof(bytes)};
+   struct agx_file *file = NULL;
+   unsigned submitter = 0, caller = 0, reader = 0;
+   double us = 0;
+   host_session(&s);
+   assert_ok(agx_file_import(s.w.f->device, &desc, &file));
+   call_and_wait(&s, 0);
+   struct agx_op read = {.kind = AGX_OP_READ, .u.file = {file, 0, {s.w.buffers[0], 0, 64}}};
+   submit_and_wait(&s, &read);
+   assert_ok(agx_profile_end(s.w.f->device));
+   const char *text = read_trace(s.path);
+   find_slice(text, "submit", "", &submitter, &us);
+   find_slice(text, "run", "read", &reader, &us);
+   find_slice(text, "run", "host call", &caller, &us);
+   assert_true(caller != submitter && reader != submitter);
+   assert_true(us >= NAP_US);
+   assert_int_equal(occurrences(text, "\"name\":\"run\",\"ts\""), 2);
+   agx_release(file);
+   traced_close(&s);
+}
+
+/* A program that neither flushes nor ends its session finds the last of them, too. */
+static void host_work_is_written_without_a_flush(void **state)
+{
+   struct traced s;
+   host_session(&s);
+   call_and_wait(&s, 0);
+   bool is_there = false;
+   for (int i = 0; i < 5000 && !is_there; i++) {
+      char *text = agx_test_read_file(s.path, NULL); /* may be in the middle of a write */
+      is_there = strstr(text, "\"host call\"") != NULL;
+      free(text);
+      usleep(1000);
+   }
+   assert_holds(read_trace(s.path), "\"label\":\"host call\"");
+   traced_close(&s);
+}
+
+/* A function that no signal waits for may run on when the session has ended. */
+static void functions_may_outlast_the_session(void **state)
+{
+   struct traced s;
+   host_session(&s);
+   call_and_wait(&s, AGX_HOST_CALL_NON_BLOCKING);
+   assert_ok(agx_profile_end(s.w.f->device));
+   assert_holds(read_trace(s.path), "\"submit\"");
+   usleep(2 * NAP_US);
+   traced_close(&s);
+}
+
 static void spans_are_one_slice(void **state)
 {
    struct traced s;
@@ -403,6 +518,9 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(traces_hold_what_happened),
+      cmocka_unit_test(host_work_is_on_its_own_threads),
+      cmocka_unit_test(host_work_is_written_without_a_flush),
+      cmocka_unit_test(functions_may_outlast_the_session),
       cmocka_unit_test(spans_are_one_slice),
       cmocka_unit_test(names_are_escaped),
       cmocka_unit_test(a_trace_outlives_its_program),

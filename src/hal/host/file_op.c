@@ -44,7 +44,11 @@ static agx_status move_piece(struct state *state)
 static bool run_piece(struct agx_host_job *job)
 {
    struct state *state = agx_container_of(job, struct state, job);
+   const struct agx_device *device = state->submission->device;
+   uint64_t start_ns = agx_profile_host_begin(device);
    agx_status status = move_piece(state);
+   /* Before the signals: then the application may end the session. */
+   agx_profile_host_end(device, "run", state->submission->type->name, start_ns);
    if (status == AGX_OK && state->transfer.done_B < state->transfer.length_B)
       return true;
    agx_submission_finish(state->submission, status);

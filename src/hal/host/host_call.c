@@ -20,6 +20,7 @@ struct agx_host_call {
    struct agx_device *device;         /* retained until the call is over */
    struct agx_submission *submission; /* NULL: it doesn't wait for the call */
    struct agx_op_host_call op;
+   struct agx_profile *session; /* retained until the function has returned; NULL: none */
    _Atomic uint32_t references; /* held by the thread that runs the function, and by the one that is
                                    to finish the call */
    _Atomic bool is_finished;
@@ -92,7 +93,11 @@ static bool run_call(struct agx_host_job *job)
    struct agx_host_call *call = agx_container_of(job, struct agx_host_call, job);
    atomic_store(&call->references, 2);
    (void)!AGX_FAIL(AGX_OK, "%s", ""); /* no text of earlier calls */
+   uint64_t start_ns = call->session ? agx_profile_clock() : 0;
    agx_status status = call->op.fn(call->op.user, call->op.args, call);
+   /* Before the signals: then the application may end the session. */
+   agx_profile_add_span(call->session, "run", agx_host_call_op.name, start_ns);
+   agx_profile_release(call->session);
    if (status != AGX_DEFERRED)
       finish(call, status == AGX_OK ? AGX_OK : failure_of(status, agx_error_peek()));
    drop_reference(call);
@@ -102,6 +107,7 @@ static bool run_call(struct agx_host_job *job)
 static void cancel_call(struct agx_host_job *job)
 {
    struct agx_host_call *call = agx_container_of(job, struct agx_host_call, job);
+   agx_profile_release(call->session);
    finish(call, AGX_FAIL(AGX_CANCELLED, "host call: cancelled before its turn came"));
 }
 
@@ -160,9 +166,11 @@ static agx_status run(struct agx_submission *submission)
    struct agx_host_call *call = state->call;
    bool is_apart = call->op.flags & AGX_HOST_CALL_NON_BLOCKING;
    call->submission = is_apart ? NULL : submission;
+   call->session = agx_profile_retain_for_spans(call->device);
    state->call = NULL; /* before the call is over and drop looks */
    agx_status status = agx_host_pool_post(agx_host_of(call->device)->pool, &call->job);
    if (status != AGX_OK) {
+      agx_profile_release(call->session);
       state->call = call;
       return status;
    }

@@ -196,8 +196,17 @@ static void free_profile(struct agx_profile *profile)
 
 void agx_profile_release(struct agx_profile *profile)
 {
-   if (atomic_fetch_sub(&profile->references, 1) == 1)
+   if (profile && atomic_fetch_sub(&profile->references, 1) == 1)
       free_profile(profile);
+}
+
+struct agx_profile *agx_profile_retain_for_spans(const struct agx_device *device)
+{
+   struct agx_profile *profile = agx_context_of(device)->profile;
+   if (!profile || !(profile->families & AGX_PROFILE_HOST))
+      return NULL;
+   atomic_fetch_add(&profile->references, 1);
+   return profile;
 }
 
 /* Whether the device has what timing takes, before a session relies on it. */

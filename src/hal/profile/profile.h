@@ -24,8 +24,9 @@ struct agx_profile_operation {
    uint64_t commands_id; /* agx_command_buffer_profile_id; 0: none */
 };
 
-/* A new operation, not set going yet. *out_entry is NULL where the session's families and filter
- * leave it out; else it holds a reference to the session. Fails where there is no memory. */
+/* A new operation, not set going yet, which holds a reference to the session. *out_entry is NULL
+ * where the session's families and filter leave it out. Fails where there is no memory, without a
+ * reference. */
 AGX_MUST_CHECK agx_status agx_profile_entry_create(struct agx_profile *profile,
                                                    const struct agx_profile_operation *operation,
                                                    struct agx_profile_entry **out_entry);
@@ -62,6 +63,19 @@ uint32_t agx_profile_entry_first_dispatch(const struct agx_profile_entry *entry,
                                           uint64_t stream_va);
 
 /* ---- sessions ------------------------------------------------------------- */
+
+/* The device's session, if it takes spans of the host, with a reference; else NULL. For spans that
+ * may end after the session, since what they are of keeps no operation waiting; the device is not
+ * idle yet. */
+struct agx_profile *agx_profile_retain_for_spans(const struct agx_device *device);
+/* A span from start_ns (agx_profile_clock) until now; left out once the session has ended. NULL is
+ * ignored. */
+void agx_profile_add_span(struct agx_profile *profile, const char *name, const char *detail,
+                          uint64_t start_ns);
+/* Lets go of the reference; NULL is ignored. The device is still there. */
+void agx_profile_release(struct agx_profile *profile);
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t agx_profile_clock(void);
 
 /* What AGX_PROFILE in the environment asks for; a file that can't be had is said, no failure. */
 AGX_MUST_CHECK agx_status agx_profile_open_environment(struct agx_device *device);

@@ -52,13 +52,14 @@ agx_status agx_profile_entry_create(struct agx_profile *profile,
                                     struct agx_profile_entry **out_entry)
 {
    *out_entry = NULL;
-   if (!(profile->families & (AGX_PROFILE_QUEUE | GPU_FAMILIES)) ||
-       !is_of_queue(profile, operation->queue))
-      return AGX_OK;
-   struct agx_profile_entry *entry = acquire_spare(profile);
-   if (!entry)
+   bool is_wanted = profile->families & (AGX_PROFILE_QUEUE | GPU_FAMILIES) &&
+                    is_of_queue(profile, operation->queue);
+   struct agx_profile_entry *entry = is_wanted ? acquire_spare(profile) : NULL;
+   if (is_wanted && !entry)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no host memory to profile it");
-   atomic_fetch_add(&profile->references, 1);
+   atomic_fetch_add(&profile->references, 1); /* whose other records its end delivers */
+   if (!entry)
+      return AGX_OK;
    entry->queue = operation->queue;
    entry->operation = operation->kind;
    entry->name = operation->name;

@@ -90,6 +90,13 @@ void agx_profile_note(struct agx_host_spans *spans, const char *name, const char
    add_event(profile, &record);
 }
 
+void agx_profile_add_span(struct agx_profile *profile, const char *name, const char *detail,
+                          uint64_t start_ns)
+{
+   if (profile)
+      agx_profile_note(&profile->spans, name, detail, start_ns);
+}
+
 /* agxw_device_observe */
 void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is_new)
 {

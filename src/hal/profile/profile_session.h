@@ -103,8 +103,6 @@ struct agx_profile {
    uint64_t gpu_base, host_base;
 };
 
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t agx_profile_clock(void);
 /* The function note of struct agx_host_spans. */
 void agx_profile_note(struct agx_host_spans *spans, const char *name, const char *detail,
                       uint64_t start_ns);
@@ -118,7 +116,6 @@ void agx_profile_notify(struct agx_profile *profile);
 void agx_profile_put(struct agx_profile *profile, const struct agx_profile_record *record);
 /* Makes the records of an entry that ended. */
 void agx_profile_notify_entry(struct agx_profile *profile, const struct agx_profile_entry *entry);
-void agx_profile_release(struct agx_profile *profile);
 void agx_profile_free_entry(struct agx_profile_entry *entry);
 
 /* Counters of a launch; agxw_device_watch_counters. */

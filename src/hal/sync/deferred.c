@@ -44,13 +44,10 @@ AGX_SYNC_LOCKED static void run_runnable_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_RUNNABLE);
-   const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
    struct agx_failure failure = {0};
    agx_submission_move(submission, AGX_SUBMISSION_RUNNABLE, AGX_SUBMISSION_RUNNING);
    agx_sync_unlock(sync);
-   uint64_t start_ns = agx_profile_host_begin(device);
-   agx_status status = type->run(submission);
-   agx_profile_host_end(device, "run", type->name, start_ns);
+   agx_status status = submission->type->run(submission);
    agx_sync_lock(sync);
    if (status == AGX_DEFERRED)
       return;

@@ -242,7 +242,7 @@ static agx_status create_profile_entry(struct agx_submission *submission, uint32
       .commands_id = commands && !commands->is_own ? agx_command_buffer_profile_id(commands) : 0,
    };
    AGX_TRY(agx_profile_entry_create(profile, &operation, &submission->profile));
-   submission->session = submission->profile ? profile : NULL;
+   submission->session = profile;
    return AGX_OK;
 }
 
