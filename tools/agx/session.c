@@ -6,16 +6,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agx.h"
+#include "base/clock.h"
 #include "base/status.h"
 
 uint64_t agx_tool_now_ns(void)
 {
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+   return (uint64_t)agx_now_ns();
 }
 
 agx_status agx_session_open(const char *device, struct agx_session *out_session)

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "vulkan_impl.h"
 
@@ -436,17 +436,10 @@ agx_status vkbench_kernel_record(struct vkbench_kernel *kernel, const uint32_t w
    return AGX_OK;
 }
 
-static uint64_t now_ns(void)
-{
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 agx_status vkbench_kernel_execute(struct vkbench_kernel *kernel, uint64_t *out_ns)
 {
-   uint64_t start = now_ns();
+   uint64_t start = (uint64_t)agx_now_ns();
    AGX_TRY(submit(kernel->device, kernel->commands));
-   *out_ns = now_ns() - start;
+   *out_ns = (uint64_t)agx_now_ns() - start;
    return AGX_OK;
 }

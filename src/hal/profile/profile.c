@@ -28,9 +28,7 @@
 
 uint64_t agx_profile_clock(void)
 {
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+   return (uint64_t)agx_now_ns();
 }
 
 /* The function now of struct agx_host_spans. */
