@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD        0xa5
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/util.h"
+
+#define GUARD 0xa5
 
 struct pair {
    struct fixture *f;
@@ -62,7 +63,7 @@ static void copy_whole_buffer(void **state)
 {
    static const uint64_t sizes[] = {1, 4, 100, 4096, 65537};
    struct pair pair;
-   for (size_t i = 0; i < COUNT(sizes); i++) {
+   for (size_t i = 0; i < AGX_COUNT(sizes); i++) {
       pair_begin(&pair, state, sizes[i]);
       pair_copy(&pair, 0, 0, sizes[i]);
       pair_end(&pair);
@@ -92,7 +93,7 @@ static void copy_size_and_alignment_classes(void **state)
             pair_copy(&pair, from + (at * 7 & ~31ull) % 4096, at, length);
             at += length + 1;
          }
-      for (size_t i = 0; i < COUNT(longer); i++) {
+      for (size_t i = 0; i < AGX_COUNT(longer); i++) {
          at = (at + 31) / 32 * 32 + (from * 5 + i * 3) % 18;
          pair_copy(&pair, from + 32 * i, at, longer[i]);
          at += longer[i] + 1;
@@ -168,7 +169,7 @@ static void refusals_name_what_is_wrong(void **state)
        "output was made without AGX_USAGE_TRANSFER_SOURCE"},
    };
    struct agx_command_buffer *commands = fixture_begin(f);
-   for (size_t i = 0; i < COUNT(cases); i++) {
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       assert_fails(agx_cmd_copy(commands, cases[i].source, cases[i].target), cases[i].status,
                    cases[i].text);
       assert_fails(agx_command_buffer_end(commands), cases[i].status, "earlier");

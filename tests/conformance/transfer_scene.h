@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD        0xa5
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/util.h"
+
+#define GUARD 0xa5
 
 /* ---- operations ------------------------------------------------------------ */
 

@@ -60,7 +60,7 @@ static void fill_size_alignment_and_pattern_classes(void **state)
    struct agx_semaphore *done = fixture_semaphore(f);
    uint64_t value = 0;
    for (uint32_t pattern_B = 1; pattern_B <= 4; pattern_B *= 2)
-      for (size_t i = 0; i < COUNT(sizes); i++)
+      for (size_t i = 0; i < AGX_COUNT(sizes); i++)
          for (uint32_t offset = 0; offset < 20; offset += 5) {
             uint64_t at = offset * pattern_B, length = (uint64_t)sizes[i] / pattern_B * pattern_B;
             uint32_t pattern = (uint32_t)(at * 77 + length * 0x01020305);
@@ -115,7 +115,7 @@ static void copy_large_buffer(void **state)
 static void copy_size_and_alignment_classes(void **state)
 {
    static const uint64_t sizes[] = {1, 2, 4, 7, 16, 17, 33, 64, 255, 4097};
-   for (size_t i = 0; i < COUNT(sizes); i++)
+   for (size_t i = 0; i < AGX_COUNT(sizes); i++)
       for (uint64_t from = 0; from < 6; from += 1 + i % 2)
          check_copy(state, 5000, from, (from * 7 + i) % 19, sizes[i]);
 }
@@ -202,7 +202,7 @@ static void chained_fill_copy_fill(void **state)
                                 copy_op(source, 0, target, 0, 512),
                                 fill_op(target, 100, 4, 0x99887766, 4)};
    /* Submitted backwards: each waits for what comes later. */
-   for (uint64_t i = COUNT(ops); i-- > 0;)
+   for (uint64_t i = AGX_COUNT(ops); i-- > 0;)
       assert_ok(
          submit(f, ops[i], conformance_point(chain, i + 1), conformance_point(chain, i + 2)));
    assert_int_equal(from[0], 0);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD        0xa5
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/util.h"
+
+#define GUARD 0xa5
 
 /* What tells places apart. */
 static uint8_t *scattered(uint64_t size, uint32_t seed)
@@ -156,7 +157,7 @@ static void refusals_name_what_is_wrong(void **state)
       {data, {fixed, 0, 1}, AGX_INVALID_ARGUMENT, "constants is read-only"},
    };
    struct agx_command_buffer *commands = fixture_begin(f);
-   for (size_t i = 0; i < COUNT(cases); i++) {
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       assert_fails(agx_cmd_update(commands, cases[i].data, cases[i].target), cases[i].status,
                    cases[i].text);
       assert_fails(agx_command_buffer_end(commands), cases[i].status, "earlier");
@@ -227,7 +228,7 @@ static void update_larger_than_command_buffer_limit(void **state)
 static void update_size_and_alignment_classes(void **state)
 {
    static const uint64_t sizes[] = {1, 2, 3, 4, 15, 16, 17, 63, 64, 65, 4095, 4096, 4097};
-   for (size_t i = 0; i < COUNT(sizes); i++)
+   for (size_t i = 0; i < AGX_COUNT(sizes); i++)
       for (uint64_t offset = 0; offset < 17; offset += 1 + i % 4)
          check_queue(state, 5000, offset, sizes[i], i);
 }
