@@ -30,8 +30,9 @@
  * Only a kind of operation that has a launch is STARTING or RESTARTING, and only a launch defers.
  * agx_submit takes what is ready for the GPU to SENDING at once, since it holds the queue's lock;
  * what was unblocked is READY until a thread has that lock. A wait-before-signal is PARKED. An
- * operation of the host goes through FRONTIER and, if its kind has a run, RUNNABLE. Not drawn: a
- * send that fails goes from SENDING to ENDED, and a FRONTIER that grows to FRONTIER again.
+ * operation of the host goes through FRONTIER and, if its kind has a run, RUNNABLE. Not drawn: an
+ * operation whose prepare fails goes from PREPARED to SPARE, a send that fails from SENDING to
+ * ENDED, and a FRONTIER that grows to FRONTIER again.
  */
 #pragma once
 
