@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests on DRM syncobjs by handle (device_impl.h).
+ * Makes requests on DRM syncobjs by handle; device_impl.h declares them, timeline.c and submit.c
+ * call them.
  */
 #include "winsys/device_impl.h"
 

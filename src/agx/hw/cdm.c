@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compute streams, block by block.
+ * Writes the blocks of a compute stream: launches, barriers, links and ends. The HAL makes launch
+ * plans, breadcrumbs and streams split for profiles with it.
  */
 #include "agx/hw/cdm.h"
 

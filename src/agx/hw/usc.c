@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * USC words of compute programs.
+ * Writes USC words of compute programs. The HAL makes launch plans and breadcrumbs with it.
  */
 #include "agx/hw/usc.h"
 

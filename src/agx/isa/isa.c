@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The generated tables and access to a row.
+ * Includes the tables that gen_isa.py makes, and gives access to a row. Encoder, decoder, printer
+ * and parser of the room read the tables; everything else calls agx_isa_info().
  */
 #include "agx/isa/isa.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structs of other versions than ours, read and written.
+ * Reads descriptors and writes infos whose size is that of another version of the library. Each
+ * function of the public API that takes such a struct calls this.
  */
 #include "hal/core/desc.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Carrying failures from thread to thread.
+ * Keeps a status with its text, and gives both to another thread. Semaphores, queues and
+ * submissions hold such failures.
  */
 #include "hal/core/failure.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a device, its worker, and its failures.
+ * Opens a device: makes each room's state, connects the rooms' hooks, and takes all of it apart in
+ * reverse. Applications call it; tests open devices over a kmd of their own.
  */
 #include "hal/device/device.h"
 

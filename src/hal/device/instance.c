@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The instance: host allocator and discovery.
+ * The instance, which applications create first: it checks and keeps the host allocator and the
+ * log, and lists devices.
  */
 #include "hal/device/instance.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading the driver's own kernels.
+ * Loads the driver's own kernels (fill, copy) when the first transfer needs one; record/transfer.c
+ * asks for them.
  */
 #include "hal/executable/builtin.h"
 

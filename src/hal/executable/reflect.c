@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an executable tells about its entry points.
+ * Answers what applications ask about an executable: entry points, bindings, parameters, constants,
+ * and which formats of files it can be made of.
  */
 #include <elf.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers: one GPU allocation each, and views of them.
+ * Buffers that applications create: one GPU allocation each, or a view of one. Mapping, reading and
+ * writing from the host. External memory, pools and reservations of addresses make their buffers
+ * with it, too.
  */
 #include "hal/memory/buffer.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where buffers have their memory from, and where it goes.
+ * Gives buffers their memory and takes it back: up to a limit it keeps what was released for the
+ * next buffer. Buffers, slabs of pools and reservations of addresses call it.
  */
 #include "hal/memory/buffer_cache.h"
 

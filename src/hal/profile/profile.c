@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions: their begin and end, clocks, and delivery.
+ * Profiling sessions: begins and ends them for applications, relates the GPU's clock to the host's,
+ * and calls the application with records when the other rooms have put some.
  */
 #include "agx/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
