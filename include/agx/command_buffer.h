@@ -71,8 +71,10 @@ struct agx_dispatch {
    struct agx_executable *executable;
    uint32_t workgroups[3]; /* 0 in any: nothing runs, which is legal */
    uint32_t binding_count;
-   const struct agx_binding *bindings; /* each binding of the executable once, any order */
-   const void *push;                   /* push constants; at least the executable's push_B */
+   /* Each binding of the entry point once, in any order; what it does not use may stand among
+    * them. */
+   const struct agx_binding *bindings;
+   const void *push; /* push constants; at least the executable's push_B */
    uint32_t push_B;
    uint32_t entry; /* which entry point of the executable */
    /* Threads of a workgroup; 0: as the executable has them. Others only where it has

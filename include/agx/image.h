@@ -75,7 +75,7 @@ struct agx_image_region {
 /* Copies between an image and host memory at once, whatever the image's layout: texels in the
  * image's format, rows row_B apart, slices slice_B (0: one right behind the other). The caller
  * orders this with the GPU's work by semaphores. AGX_OUT_OF_RANGE: the image has no such part;
- * AGX_INVALID_ARGUMENT: rows that overlap, or texels at NULL. */
+ * AGX_INVALID_ARGUMENT: a part without texels, rows or slices that overlap, or texels at NULL. */
 AGX_API AGX_MUST_CHECK agx_status agx_image_write(struct agx_image *image,
                                                   const struct agx_image_region *region,
                                                   const void *texels, uint64_t row_B,

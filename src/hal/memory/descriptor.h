@@ -23,6 +23,7 @@ struct agx_bound {
    char swizzle[4];   /* "rgba01", or '\0': as it is */
    bool is_texels;    /* a buffer of texels */
    bool is_null;      /* an image or texel buffer that is not there; sinks are its memory */
+   bool is_given;     /* the dispatch's list of bindings has it */
 };
 
 /* What a uniform says of a bound image or texel buffer; 0 for a property that it lacks. */

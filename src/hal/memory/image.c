@@ -3,6 +3,7 @@
  * Images: one GPU allocation each, twiddled or linear, and copies between them and host
  * memory.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "agx/isa/isa.h"
@@ -90,36 +91,59 @@ static void image_describe(struct agx_image *image)
 
 /* ---- creation ---------------------------------------------------------- */
 
+const char *agx_image_type_name(uint32_t type)
+{
+   static const char *const names[] = {[AGX_IMAGE_1D] = "1D",
+                                       [AGX_IMAGE_2D] = "2D",
+                                       [AGX_IMAGE_3D] = "3D",
+                                       [AGX_IMAGE_CUBE] = "cube"};
+   return type < AGX_COUNT(names) ? names[type] : "?";
+}
+
+static agx_status check_shape(const struct agx_image_desc *desc)
+{
+   const char *type = agx_image_type_name(desc->type);
+   if (desc->type == AGX_IMAGE_1D && desc->height != 1)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type 0 (1D) of height %u; it must be 1",
+                      desc->height);
+   if (desc->type == AGX_IMAGE_CUBE && (desc->depth % 6 || desc->width != desc->height))
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT,
+         "image: type 3 (cube) of %u x %u texels, %u layers; a cube has six square layers",
+         desc->width, desc->height, desc->depth);
+   if (desc->type != AGX_IMAGE_3D && desc->depth > MAX_LAYERS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %s of %u layers; the limit is %u", type,
+                      desc->depth, MAX_LAYERS);
+   uint32_t largest = AGX_MAX(desc->width, desc->height);
+   if (desc->type == AGX_IMAGE_3D)
+      largest = AGX_MAX(largest, desc->depth);
+   if (desc->levels > AGX_LAYOUT_MAX_LEVELS || (largest >> (desc->levels - 1)) == 0)
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "image: %u levels of %u texels; the last level has at least 1 texel, and the "
+                      "limit is %u levels",
+                      desc->levels, largest, AGX_LAYOUT_MAX_LEVELS);
+   return AGX_OK;
+}
+
 static agx_status check_desc(const struct agx_image_desc *desc)
 {
    const uint32_t known =
       AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS | AGX_IMAGE_HOST_READ | AGX_IMAGE_GPU_READ_ONLY;
-   if (desc->type > AGX_IMAGE_CUBE || desc->flags & ~known)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u, flags 0x%x", desc->type, desc->flags);
+   if (desc->type > AGX_IMAGE_CUBE)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u is none of enum agx_image_type",
+                      desc->type);
+   AGX_TRY(agx_bits_check("image", "flags", desc->flags, known));
    if (!desc->format)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: no format");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: format is NULL");
    bool has_samples = desc->samples > 1;
    if (desc->samples > 4 || desc->samples == 3 ||
        (has_samples && (desc->type != AGX_IMAGE_2D || desc->levels > 1 ||
                         desc->flags & (AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS))))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "image: %u samples, type %u, %u levels, flags 0x%x; 2 or 4 samples need a "
+                      "image: %u samples, %s, %u levels, flags 0x%x; 2 or 4 samples need a "
                       "tiled 2D image of one level",
-                      desc->samples, desc->type, desc->levels, desc->flags);
-   bool is_flat = desc->type == AGX_IMAGE_1D, is_cube = desc->type == AGX_IMAGE_CUBE;
-   if ((is_flat && desc->height != 1) ||
-       (is_cube && (desc->depth % 6 || desc->width != desc->height)))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u of %u x %u x %u", desc->type,
-                      desc->width, desc->height, desc->depth);
-   if (desc->type != AGX_IMAGE_3D && desc->depth > MAX_LAYERS)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %u layers; the limit is %u", desc->depth,
-                      MAX_LAYERS);
-   uint32_t largest = AGX_MAX(desc->width, desc->height);
-   if (desc->type == AGX_IMAGE_3D)
-      largest = AGX_MAX(largest, desc->depth);
-   if (desc->levels > AGX_LAYOUT_MAX_LEVELS || (largest >> (desc->levels - 1)) == 0)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %u levels of %u texels", desc->levels, largest);
-   return AGX_OK;
+                      desc->samples, agx_image_type_name(desc->type), desc->levels, desc->flags);
+   return check_shape(desc);
 }
 
 /* Atomics clamp coordinates to a column, a row and a layer behind the last ones. */
@@ -143,7 +167,8 @@ static agx_status lay_out(struct agx_image *image)
    if (!has_atomics)
       return agx_layout_init(&shape, &image->layout);
    if (image->format->texel_B != 4)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: atomics on %s, whose texels have %u bytes",
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "image: atomics on %s, whose texels have %u bytes; it takes 4",
                       image->format->name, image->format->texel_B);
    shape.stride_B = (uint32_t)agx_align_up(4 * (uint64_t)(image->width + 1), AGX_LAYOUT_ALIGN_B);
    shape.layer_stride_B =
@@ -179,7 +204,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    AGX_TRY(check_desc(&read));
    const struct agx_format *format = agx_format_find(read.format);
    if (!format)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: format %.64s", read.format);
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: unknown format %.64s", read.format);
    struct agx_image *image = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*image));
    if (!image)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "image: out of host memory");
@@ -187,6 +212,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    agx_retain(device);
    image->device = device;
    image->format = format;
+   snprintf(image->label, sizeof(image->label), "%s", read.label ? read.label : "image");
    image->type = read.type;
    image->flags = read.flags;
    image->width = read.width;
@@ -237,26 +263,45 @@ static agx_status check_copy(struct copy *copy)
    const struct agx_image *image = copy->image;
    const struct agx_image_region *r = &copy->region;
    if (r->level >= image->levels)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: level %u of %u", r->level, image->levels);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: image copy of level %u; it has %u, from 0 on",
+                      image->label, r->level, image->levels);
    if (r->sample >= image->samples)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: sample %u of %u", r->sample, image->samples);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: image copy of sample %u; it has %u, from 0 on",
+                      image->label, r->sample, image->samples);
+   if (!r->width || !r->height || !r->depth)
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT,
+         "%s: image copy of %u x %u x %u texels; width, height and depth are at least 1",
+         image->label, r->width, r->height, r->depth);
    bool is_3d = image->type == AGX_IMAGE_3D;
    uint32_t width = agx_image_side(image->width, r->level);
    uint32_t height = agx_image_side(image->height, r->level);
    uint32_t depth = is_3d ? agx_image_side(image->depth, r->level) : image->depth;
    if (!agx_range_fits(r->x, r->width, width) || !agx_range_fits(r->y, r->height, height) ||
        !agx_range_fits(r->z, r->depth, depth))
-      return AGX_FAIL(AGX_OUT_OF_RANGE,
-                      "image copy: %u x %u x %u texels at %u, %u, %u of level %u: %u x %u x %u",
-                      r->width, r->height, r->depth, r->x, r->y, r->z, r->level, width, height,
-                      depth);
+      return AGX_FAIL(
+         AGX_OUT_OF_RANGE,
+         "%s: image copy of %u x %u x %u texels at %u, %u, %u; level %u has %u x %u x %u",
+         image->label, r->width, r->height, r->depth, r->x, r->y, r->z, r->level, width, height,
+         depth);
    uint64_t row_B = (uint64_t)r->width * image->format->texel_B;
    copy->row_B = copy->row_B ? copy->row_B : row_B;
    copy->slice_B = copy->slice_B ? copy->slice_B : copy->row_B * r->height;
-   if (copy->row_B < row_B || !copy->texels)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image copy: rows of %llu bytes, %llu apart, at %s",
-                      (unsigned long long)row_B, (unsigned long long)copy->row_B,
-                      copy->texels ? "an address" : "NULL");
+   if (!copy->texels)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: image copy of texels at NULL", image->label);
+   if (copy->row_B < row_B)
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT,
+         "%s: image copy with row_B %llu; a row of %u texels has %llu bytes (0: no gap)",
+         image->label, (unsigned long long)copy->row_B, r->width, (unsigned long long)row_B);
+   if (r->depth > 1 && copy->slice_B < copy->row_B * (r->height - 1) + row_B)
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT,
+         "%s: image copy with slice_B %llu; a slice of %u rows, %llu apart, has %llu bytes "
+         "(0: no gap)",
+         image->label, (unsigned long long)copy->slice_B, r->height,
+         (unsigned long long)copy->row_B,
+         (unsigned long long)(copy->row_B * (r->height - 1) + row_B));
    return AGX_OK;
 }
 

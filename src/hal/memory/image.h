@@ -23,6 +23,7 @@ struct agx_image_whole {
 struct agx_image {
    struct agx_object object;
    struct agx_device *device;
+   char label[AGX_NAME_BYTES];
    struct agxw_bo *bo;
    const struct agx_format *format;
    uint32_t type, flags; /* enum agx_image_type, enum agx_image_flags */
@@ -37,6 +38,9 @@ struct agx_sampler {
    struct agx_device *device;
    uint8_t words[AGX_HW_SAMPLER_BYTES];
 };
+
+/* "2D", of an enum agx_image_type; "?" of a number that is none. */
+const char *agx_image_type_name(uint32_t type);
 
 /* Whether a dimension, enum agx_isa_dim, is that of cubes. */
 static inline bool agx_dim_is_cube(uint32_t dim)

@@ -22,23 +22,40 @@ static void sampler_destroy(struct agx_object *object)
 
 static const struct agx_object_type sampler_type = {"sampler", sampler_destroy};
 
+static agx_status check_lod(const char *name, float lod)
+{
+   if (lod >= 0)
+      return AGX_OK;
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "sampler: %s is %g; it must be 0 or more", name,
+                   (double)lod);
+}
+
 static agx_status check_desc(const struct agx_sampler_desc *desc)
 {
-   uint32_t ratio = desc->max_anisotropy;
-   bool is_known = desc->magnify <= AGX_FILTER_LINEAR && desc->minify <= AGX_FILTER_LINEAR &&
-                   desc->between_levels <= AGX_FILTER_NONE &&
-                   desc->border <= AGX_BORDER_OPAQUE_WHITE && desc->compare <= AGX_COMPARE_ALWAYS &&
-                   ratio <= 16 && (ratio & (ratio - 1)) == 0;
-   for (unsigned i = 0; i < 3; i++)
-      is_known &= desc->wrap[i] <= AGX_WRAP_MIRROR_ONCE;
-   if (!is_known || !(desc->min_lod >= 0) || !(desc->max_lod >= 0))
+   const struct {
+      const char *name;
+      uint32_t value, last;
+      const char *last_name;
+   } fields[] = {
+      {"magnify", desc->magnify, AGX_FILTER_LINEAR, "AGX_FILTER_LINEAR"},
+      {"minify", desc->minify, AGX_FILTER_LINEAR, "AGX_FILTER_LINEAR"},
+      {"between_levels", desc->between_levels, AGX_FILTER_NONE, "AGX_FILTER_NONE"},
+      {"wrap[0]", desc->wrap[0], AGX_WRAP_MIRROR_ONCE, "AGX_WRAP_MIRROR_ONCE"},
+      {"wrap[1]", desc->wrap[1], AGX_WRAP_MIRROR_ONCE, "AGX_WRAP_MIRROR_ONCE"},
+      {"wrap[2]", desc->wrap[2], AGX_WRAP_MIRROR_ONCE, "AGX_WRAP_MIRROR_ONCE"},
+      {"border", desc->border, AGX_BORDER_OPAQUE_WHITE, "AGX_BORDER_OPAQUE_WHITE"},
+      {"compare", desc->compare, AGX_COMPARE_ALWAYS, "AGX_COMPARE_ALWAYS"},
+   };
+   const uint32_t ratio = desc->max_anisotropy;
+   for (size_t i = 0; i < AGX_COUNT(fields); i++)
+      if (fields[i].value > fields[i].last)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "sampler: %s is %u; the last is %s, %u",
+                         fields[i].name, fields[i].value, fields[i].last_name, fields[i].last);
+   if (ratio > 16 || ratio & (ratio - 1))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "sampler: filters %u %u %u, wrap %u %u %u, border %u, anisotropy %u, compare "
-                      "%u, levels %g to %g",
-                      desc->magnify, desc->minify, desc->between_levels, desc->wrap[0],
-                      desc->wrap[1], desc->wrap[2], desc->border, ratio, desc->compare,
-                      (double)desc->min_lod, (double)desc->max_lod);
-   return AGX_OK;
+                      "sampler: max_anisotropy is %u; it takes 0, 1, 2, 4, 8 or 16", ratio);
+   AGX_TRY(check_lod("min_lod", desc->min_lod));
+   return check_lod("max_lod", desc->max_lod);
 }
 
 static const uint8_t compares[] = {

@@ -55,6 +55,7 @@ static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t
    *out = (struct agx_bound){0};
    if (agx_binding_is_vertex(wanted->kind))
       return agx_bind_vertex(program->name, wanted, binder->draw, binder->device, out);
+   out->is_given = binding != NULL;
    if (agx_binding_is_buffer(wanted->kind))
       return agx_bind_buffer(program->name, wanted, binding, binder->device, out);
    if (!binding && !wanted->elements)
@@ -62,6 +63,71 @@ static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t
                       program->name, wanted->set, wanted->binding);
    return agx_bind_image(program->name, wanted, binding, binder->device, out);
 }
+
+/* ---- what is given too much --------------------------------------------- */
+
+/* Whether the program takes such a binding, for any element of it. A binding that the module
+ * declares and the code does not reach is none of the program's, and elements of an array of
+ * buffers are left out one by one, so that what is not found here may still be in order. */
+static bool takes(const struct agx_program *program, const struct agx_binding *given,
+                  uint32_t *out_elements)
+{
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const struct agx_program_binding *wanted = &program->bindings[i];
+      if (wanted->set != given->set || wanted->binding != given->binding ||
+          agx_binding_is_vertex(wanted->kind))
+         continue;
+      *out_elements =
+         wanted->elements == AGX_PROGRAM_UNSIZED ? AGX_PROGRAM_MAX_ELEMENTS : wanted->elements;
+      return true;
+   }
+   return false;
+}
+
+static agx_status check_unlike_before(const struct agx_binder *binder, uint32_t index)
+{
+   const struct agx_binding *given = &binder->dispatch->bindings[index];
+   for (uint32_t i = 0; i < index; i++) {
+      const struct agx_binding *before = &binder->dispatch->bindings[i];
+      if (before->set == given->set && before->binding == given->binding &&
+          before->element == given->element)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "dispatch of %s: set %u binding %u element %u is given twice, as "
+                         "bindings[%u] and bindings[%u]",
+                         binder->program->name, given->set, given->binding, given->element, i,
+                         index);
+   }
+   return AGX_OK;
+}
+
+static agx_status check_element(const struct agx_binder *binder, uint32_t index)
+{
+   const struct agx_binding *given = &binder->dispatch->bindings[index];
+   uint32_t elements = 0;
+   if (!takes(binder->program, given, &elements) || !elements || given->element < elements)
+      return AGX_OK;
+   return AGX_FAIL(AGX_OUT_OF_RANGE,
+                   "dispatch of %s: bindings[%u]: element %u of set %u binding %u, an array of %u",
+                   binder->program->name, index, given->element, given->set, given->binding,
+                   elements);
+}
+
+agx_status agx_binder_refuse(const struct agx_binder *binder)
+{
+   uint64_t seen[64] = {0}; /* bits of hashes: only where one is set may there be another */
+   for (uint32_t i = 0; i < binder->dispatch->binding_count; i++) {
+      const struct agx_binding *given = &binder->dispatch->bindings[i];
+      const uint32_t hash = given->element + 61 * given->binding + 1021 * given->set;
+      uint64_t *word = &seen[hash / 64 % AGX_COUNT(seen)];
+      if (*word >> hash % 64 & 1)
+         AGX_TRY(check_unlike_before(binder, i));
+      *word |= 1ull << hash % 64;
+      AGX_TRY(check_element(binder, i));
+   }
+   return AGX_OK;
+}
+
+/* ---- a dispatch ---------------------------------------------------------- */
 
 static uint32_t stride_of(const struct agx_program_uniform *slot)
 {

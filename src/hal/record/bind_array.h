@@ -32,6 +32,17 @@ void agx_binder_run(struct agx_binder *binder, const struct agx_program *program
 AGX_MUST_CHECK agx_status agx_binder_element(const struct agx_binder *binder, uint32_t index,
                                              uint32_t element, struct agx_bound *out_bound);
 
+/* Says which of the bindings given is one too many, where they are more than those found: given
+ * twice, or an element beyond its array's end. */
+AGX_MUST_CHECK agx_status agx_binder_refuse(const struct agx_binder *binder) __attribute__((cold));
+
+/* found: how many of all bindings and elements the dispatch gave, by agx_bound's is_given. */
+static inline AGX_MUST_CHECK agx_status agx_binder_check_given(const struct agx_binder *binder,
+                                                               uint32_t found)
+{
+   return found == binder->dispatch->binding_count ? AGX_OK : agx_binder_refuse(binder);
+}
+
 /* The descriptors that program->states asks for: textures, then samplers. */
 AGX_MUST_CHECK agx_status agx_binder_states(const struct agx_binder *binder, uint8_t *out);
 

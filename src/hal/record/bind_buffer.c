@@ -36,14 +36,24 @@ static agx_status check_range(const struct agx_program_binding *wanted,
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is a buffer %s", ref->buffer->label,
                       agx_describe_owner(ref->buffer->device, device).text);
-   bool is_aligned = ref->offset_B % 4 == 0 || wanted->access & AGX_BINDING_BYTES;
-   if (ref->offset_B > size || !is_aligned ||
-       (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in a buffer of %llu bytes",
-                      (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
+   if (ref->offset_B > size)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu in buffer %s of %llu bytes",
+                      (unsigned long long)ref->offset_B, ref->buffer->label,
                       (unsigned long long)size);
+   if (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in buffer %s of %llu bytes",
+                      (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
+                      ref->buffer->label, (unsigned long long)size);
+   if (ref->offset_B % 4 && !(wanted->access & AGX_BINDING_BYTES))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "offset %llu in buffer %s is no multiple of 4, which a kernel needs that "
+                      "accesses whole words",
+                      (unsigned long long)ref->offset_B, ref->buffer->label);
    if (wanted->access & AGX_BINDING_WRITES && ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel writes to a read-only buffer");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "the kernel writes to it, and buffer %s is read-only: it was made with "
+                      "AGX_BUFFER_GPU_READ_ONLY",
+                      ref->buffer->label);
    return check_usage(wanted, ref->buffer);
 }
 
@@ -59,7 +69,10 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
                       "slot %u, in a command buffer that was made without table_slots",
                       binding->ref.table_slot - 1);
    if (!binding || (!binding->ref.buffer && !is_robust))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no buffer for element %u", wanted->element);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "no buffer for element %u; only a robust kernel can do "
+                      "without one",
+                      wanted->element);
    const struct agx_buffer_ref *ref = &binding->ref;
    if (!ref->buffer) {
       bind_nothing(device, out);
@@ -71,8 +84,10 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
    out->length_B =
       ref->length_B == AGX_WHOLE_LENGTH ? ref->buffer->size_B - ref->offset_B : ref->length_B;
    if (out->length_B < wanted->min_size_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%llu bytes; the kernel's block needs %llu",
-                      (unsigned long long)out->length_B, (unsigned long long)wanted->min_size_B);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%llu bytes at %llu of buffer %s; the kernel's block needs %llu",
+                      (unsigned long long)out->length_B, (unsigned long long)ref->offset_B,
+                      ref->buffer->label, (unsigned long long)wanted->min_size_B);
    if (is_robust) /* out of reach is no error until a kernel wants one */
       (void)agxw_bo_sinks(ref->buffer->bo, ref->buffer->offset_B + ref->offset_B, &out->sinks);
    return AGX_OK;

@@ -20,6 +20,22 @@ static bool is_multisampled(uint32_t dim)
    return dim == AGX_ISA_DIM_2D_MS || dim == AGX_ISA_DIM_2D_MS_ARRAY;
 }
 
+static const char *dim_name(uint32_t dim)
+{
+   static const char *const names[] = {
+      [AGX_ISA_DIM_1D] = "1D",
+      [AGX_ISA_DIM_1D_ARRAY] = "1D array",
+      [AGX_ISA_DIM_2D] = "2D",
+      [AGX_ISA_DIM_2D_ARRAY] = "2D array",
+      [AGX_ISA_DIM_2D_MS] = "2D multisampled",
+      [AGX_ISA_DIM_3D] = "3D",
+      [AGX_ISA_DIM_CUBE] = "cube (of a square)",
+      [AGX_ISA_DIM_CUBE_ARRAY] = "cube array (of squares)",
+      [AGX_ISA_DIM_2D_MS_ARRAY] = "2D multisampled array",
+   };
+   return dim < AGX_COUNT(names) ? names[dim] : "?";
+}
+
 static bool dim_fits(uint32_t dim, const struct agx_image *image)
 {
    if (is_multisampled(dim) != (image->samples > 1))
@@ -36,14 +52,17 @@ static agx_status check_layers(const struct agx_program_binding *wanted,
    const struct agx_image *image = binding->image;
    uint32_t first = binding->first_layer, depth = image->depth, count = binding->layer_count;
    if (first >= depth || count > depth - first || (image->type == AGX_IMAGE_3D && (first || count)))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "%u layers from %u of %u", count, first, depth);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%u layers from %u of %u%s", count, first, depth,
+                      image->type == AGX_IMAGE_3D ? " slices: a 3D image is bound as a whole" : "");
    out->first_layer = first;
    out->layer_count = count ? count : depth - first;
    if (agx_dim_is_cube(wanted->dim) && out->layer_count % 6)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "cubes of %u layers", out->layer_count);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "cubes of %u layers, no multiple of 6",
+                      out->layer_count);
    if (wanted->access & AGX_BINDING_ATOMICS && first + out->layer_count != depth)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "atomics on %u layers from %u of %u", out->layer_count,
-                      first, depth);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "atomics on %u layers from %u of %u; the last layer must be among them",
+                      out->layer_count, first, depth);
    return AGX_OK;
 }
 
@@ -55,22 +74,29 @@ static agx_status check_format(const struct agx_program_binding *wanted,
    if (binding->format) {
       out->format = agx_format_find(binding->format);
       if (!out->format)
-         return AGX_FAIL(AGX_UNIMPLEMENTED, "format %.64s", binding->format);
+         return AGX_FAIL(AGX_UNIMPLEMENTED, "unknown format %.64s", binding->format);
       if (out->format->texel_B != image->format->texel_B)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s seen as %s, of texels of another size",
-                         image->format->name, out->format->name);
+         return AGX_FAIL(
+            AGX_INVALID_ARGUMENT, "%s seen as %s, of texels of another size: %u bytes, not %u",
+            image->format->name, out->format->name, out->format->texel_B, image->format->texel_B);
    }
+   if (wanted->access & AGX_BINDING_WRITES && image->flags & AGX_IMAGE_GPU_READ_ONLY)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel writes to an image that can't be written, "
+                                            "made with AGX_IMAGE_GPU_READ_ONLY");
    if (wanted->access & AGX_BINDING_WRITES &&
-       (image->flags & AGX_IMAGE_GPU_READ_ONLY || !image->format->is_storable ||
-        !out->format->is_storable))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image that can't be written, of format %s",
-                      out->format->name);
+       (!image->format->is_storable || !out->format->is_storable))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "the kernel writes to an image that can't be written, of format %s",
+                      image->format->is_storable ? out->format->name : image->format->name);
    if (!binding->swizzle)
       return AGX_OK;
    if (strlen(binding->swizzle) != 4 || strspn(binding->swizzle, "rgba01") != 4)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "swizzle \"%.8s\"", binding->swizzle);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "swizzle \"%.8s\"; four of \"rgba01\" are a swizzle",
+                      binding->swizzle);
    if (wanted->kind == AGX_BINDING_KIND_STORAGE_IMAGE && strcmp(binding->swizzle, "rgba") != 0)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "swizzle \"%s\" of a storage image", binding->swizzle);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "swizzle \"%s\" of a storage image, which takes \"rgba\" or NULL",
+                      binding->swizzle);
    memcpy(out->swizzle, binding->swizzle, sizeof(out->swizzle));
    return AGX_OK;
 }
@@ -84,8 +110,10 @@ static agx_status check_image(const struct agx_program_binding *wanted,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image %s",
                       agx_describe_owner(image->device, device).text);
    if (!dim_fits(wanted->dim, image))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image of type %u, %u samples, for dimension %u",
-                      image->type, image->samples, wanted->dim);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "a %s image of %u x %u texels, %u samples; the kernel takes dimension %s",
+                      agx_image_type_name(image->type), image->width, image->height, image->samples,
+                      dim_name(wanted->dim));
    if (binding->first_level >= image->levels ||
        binding->level_count > image->levels - binding->first_level)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%u levels from %u of %u", binding->level_count,
@@ -93,7 +121,8 @@ static agx_status check_image(const struct agx_program_binding *wanted,
    AGX_TRY(check_layers(wanted, binding, out));
    AGX_TRY(check_format(wanted, binding, out));
    if (wanted->access & AGX_BINDING_ATOMICS && !(image->flags & AGX_IMAGE_ATOMICS))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "atomics on an image without AGX_IMAGE_ATOMICS");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "atomics on an image that was made without AGX_IMAGE_ATOMICS");
    uint64_t samples = image->layout.size_B / image->format->texel_B;
    if (image->samples > 1 && wanted->access & AGX_BINDING_WRITES && samples > AGXR_MAX_TEXELS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%llu samples to store to; the limit is 2^28",
@@ -104,6 +133,16 @@ static agx_status check_image(const struct agx_program_binding *wanted,
    out->level_count =
       binding->level_count ? binding->level_count : image->levels - binding->first_level;
    return AGX_OK;
+}
+
+static agx_status bind_view(const struct agx_program_binding *wanted,
+                            const struct agx_binding *binding, const struct agx_device *device,
+                            struct agx_bound *out)
+{
+   agx_status status = check_image(wanted, binding, device, out);
+   if (status != AGX_OK)
+      agx_error_prefix("%s", binding->image->label);
+   return status;
 }
 
 static void bind_null(const struct agx_device *device, struct agx_bound *out)
@@ -119,15 +158,19 @@ static agx_status bind_texels(const struct agx_program_binding *wanted,
 {
    const struct agx_format *format = binding->format ? agx_format_find(binding->format) : NULL;
    if (!binding->format)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a buffer of texels without a format");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a buffer of texels, %s, without a format",
+                      binding->ref.buffer->label);
    if (!format)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "format %.64s", binding->format);
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "texels of %s: unknown format %.64s",
+                      binding->ref.buffer->label, binding->format);
    if (wanted->access & AGX_BINDING_WRITES && !format->is_storable)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texels that can't be written, of format %s",
-                      format->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "the kernel writes texels of %s, which can't be written, of format %s",
+                      binding->ref.buffer->label, format->name);
    if (binding->ref.offset_B % AGXR_TEXEL_ALIGN_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texels at offset %llu, no multiple of %u",
-                      (unsigned long long)binding->ref.offset_B, AGXR_TEXEL_ALIGN_B);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texels at offset %llu of %s, no multiple of %u",
+                      (unsigned long long)binding->ref.offset_B, binding->ref.buffer->label,
+                      AGXR_TEXEL_ALIGN_B);
    struct agx_program_binding robust = *wanted;
    robust.robustness = AGX_PROGRAM_ROBUST_ZERO; /* for the sinks */
    AGX_TRY(agx_bind_range(&robust, binding, device, out));
@@ -155,15 +198,15 @@ static agx_status bind(const struct agx_program_binding *wanted, const struct ag
       else
          bind_null(device, out);
    } else if (agx_binding_has_image(wanted->kind)) {
-      if (binding && binding->image)
-         AGX_TRY(check_image(wanted, binding, device, out));
-      else
+      if (!binding || !binding->image)
          bind_null(device, out);
+      else
+         AGX_TRY(bind_view(wanted, binding, device, out));
    }
    if (!agx_binding_has_sampler(wanted->kind) || (!binding && wanted->elements))
       return AGX_OK;
    if (!binding->sampler)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no sampler");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel takes a sampler, and sampler is NULL");
    if (binding->sampler->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "a sampler %s",
                       agx_describe_owner(binding->sampler->device, device).text);

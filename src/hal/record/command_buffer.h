@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "hal/core/failure.h"
 #include "hal/executable/executable.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/chunk.h"
@@ -38,7 +39,7 @@ struct agx_command_buffer {
    char label[AGX_NAME_BYTES];
    uint32_t flags; /* enum agx_command_buffer_flags */
    enum agx_record_state state;
-   agx_status failed;                     /* first recording error */
+   struct agx_failure failed;             /* first recording error */
    _Atomic uint32_t in_flight;            /* submissions that hold it */
    _Atomic uint32_t submissions;          /* since begin */
    struct agx_command_buffer *next_spare; /* of the device's own */

@@ -22,8 +22,9 @@ static agx_status check_grid(const struct agx_program *program, const uint32_t w
       uint64_t threads = (uint64_t)workgroups[i] * local_size[i];
       if (workgroups[i] > max_workgroups[i] || threads > UINT32_MAX)
          return AGX_FAIL(AGX_OUT_OF_RANGE,
-                         "dispatch of %s: %u workgroups of %u threads in dimension %u",
-                         program->name, workgroups[i], local_size[i], i);
+                         "dispatch of %s: %u workgroups of %u threads in dimension %u; the limit "
+                         "is %u workgroups, and 2^32-1 threads",
+                         program->name, workgroups[i], local_size[i], i, max_workgroups[i]);
       out_threads[i] = (uint32_t)threads;
    }
    return AGX_OK;
@@ -35,11 +36,13 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
    const struct agx_executable *executable = dispatch->executable;
    AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(agx_executable_check(executable, commands->device));
-   if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
-       (dispatch->push_B && !dispatch->push && !agx_ref_is_set(&dispatch->arguments)))
+   if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B)
       return AGX_FAIL(
          AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants; it takes %u to %u",
          executable->program->name, dispatch->push_B, executable->program->push_B, AGX_MAX_PUSH_B);
+   if (dispatch->push_B && !dispatch->push && !agx_ref_is_set(&dispatch->arguments))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants at NULL",
+                      executable->program->name, dispatch->push_B);
    if (dispatch->binding_count && !dispatch->bindings)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %u bindings at NULL",
                       executable->program->name, dispatch->binding_count);
@@ -75,6 +78,7 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
                             bool *out_needs_barrier)
 {
    const struct agx_program *program = binder->program;
+   uint32_t found = 0;
    *out_needs_barrier = false;
    commands->hazards.launch_index++;
    for (uint32_t i = 0; i < program->binding_count; i++) {
@@ -85,11 +89,12 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
             note_use(commands, bound.objects[0], program->bindings[i].access, out_needs_barrier));
          AGX_TRY(note_use(commands, bound.objects[1], 0, out_needs_barrier));
          note_aliased(commands, &bound, program->bindings[i].access, out_needs_barrier);
+         found += bound.is_given;
       }
    }
    if (program->takes_addresses)
       *out_needs_barrier |= agx_hazard_access_anything(&commands->hazards);
-   return AGX_OK;
+   return agx_binder_check_given(binder, found);
 }
 
 /* The code that this dispatch needs: the unchecked variant where its guards hold. */
@@ -211,10 +216,14 @@ static agx_status launch(struct agx_command_buffer *commands, const struct agx_b
 static agx_status check_elements(const struct agx_binder *binder)
 {
    struct agx_bound bound;
-   for (uint32_t i = 0; i < binder->program->binding_count; i++)
-      for (uint32_t e = 0; e < binder->bound[i].elements; e++)
+   uint32_t found = 0;
+   for (uint32_t i = 0; i < binder->program->binding_count; i++) {
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
          AGX_TRY(agx_binder_element(binder, i, e, &bound));
-   return AGX_OK;
+         found += bound.is_given;
+      }
+   }
+   return agx_binder_check_given(binder, found);
 }
 
 static agx_status find_threads(const struct agx_dispatch *dispatch,

@@ -127,7 +127,7 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
       first->next = NULL;
       agx_record_open_chunk(commands, first);
    }
-   commands->failed = AGX_OK;
+   commands->failed.status = AGX_OK;
    commands->state = AGX_RECORD_RECORDING;
    return AGX_OK;
 }
@@ -156,8 +156,10 @@ static agx_status check_labels(const struct agx_command_buffer *commands)
    if (!commands->label_open)
       return AGX_OK;
    if (commands->table_slots)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %u labels are not ended", commands->label,
-                      commands->label_open);
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "%s: %u labels are not ended; each agx_cmd_begin_label needs an "
+                      "agx_cmd_end_label",
+                      commands->label, commands->label_open);
    return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the label \"%s\" is not ended", commands->label,
                    nodes[commands->label_open - 1].text);
 }
@@ -166,8 +168,9 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
 {
    AGX_TRY(agx_record_check(commands, "end"));
    commands->state = AGX_RECORD_INITIAL;
-   if (commands->failed != AGX_OK)
-      return AGX_FAIL(commands->failed, "%s: an earlier recording call failed", commands->label);
+   if (commands->failed.status != AGX_OK)
+      return AGX_FAIL(commands->failed.status, "%s: an earlier recording call failed: %s",
+                      commands->label, commands->failed.text);
    AGX_TRY(check_labels(commands));
    if (commands->dispatch_count && !commands->table_slots) {
       AGX_TRY(close_stream(commands));

@@ -87,7 +87,6 @@ agx_status agx_record_refuse(const struct agx_command_buffer *commands, const ch
 
 agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status)
 {
-   if (status != AGX_OK && commands->failed == AGX_OK)
-      commands->failed = status;
+   agx_failure_keep(&commands->failed, status);
    return status;
 }

@@ -181,6 +181,15 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
    return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
 }
 
+/* Says of a wait that did not begin before its deadline how late it was: applications give
+ * durations by mistake. A deadline of 0 asks without waiting, which is no mistake. */
+static void tell_late(int64_t deadline_ns)
+{
+   if (deadline_ns > 0)
+      agx_error_prefix("wait: the deadline, a time of CLOCK_MONOTONIC, was %.6f s before the wait",
+                       (double)(agx_now_ns() - deadline_ns) * 1e-9);
+}
+
 AGX_SYNC_LOCKED static agx_status
 last_poll_unlocking(struct agx_device *device, const struct agx_point *points, uint32_t count)
 {
@@ -196,7 +205,8 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    struct agx_sync_state *sync = agx_sync_of(device);
    const struct agx_semaphore *failed = NULL;
    agx_status status = AGX_OK;
-   bool is_last = false; /* the deadline has passed, this is the last poll */
+   bool is_last = false;    /* the deadline has passed, this is the last poll */
+   bool has_waited = false; /* the deadline was not in the past */
    agx_sync_lock(sync);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
@@ -208,9 +218,12 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
       }
       if (is_last) {
          status = out_of_time(points, count);
+         if (!has_waited)
+            tell_late(deadline_ns);
          break;
       }
       is_last = has_passed(deadline_ns);
+      has_waited |= !is_last;
       if (is_last)
          status = last_poll_unlocking(device, points, count);
       else if (make_plan(points, count, any, &plan))
@@ -286,8 +299,12 @@ static agx_status wait_on_several(const struct agx_point *points, uint32_t count
    const struct agx_host_alloc *alloc = agx_context_of(points[0].semaphore->device)->alloc;
    struct multi_wait multi_wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
    agx_status status = query_each(points, count, any);
-   if (status != AGX_DEADLINE_EXCEEDED || has_passed(deadline_ns))
+   if (status != AGX_DEADLINE_EXCEEDED)
       return status;
+   if (has_passed(deadline_ns)) {
+      tell_late(deadline_ns);
+      return status;
+   }
    struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
    if (!watches)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
