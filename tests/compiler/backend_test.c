@@ -10,7 +10,6 @@
 
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/regalloc/ra_impl.h"
-#include "agx/compiler/regalloc/ra_impl.h"
 #include "base/util.h"
 
 /* ---- building ------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text to IR and back, the validator's rules, and the passes between the front end and
- * register allocation, each as text before and after.
+ * Text to IR and back, the validator's rules, and what gen_ir.py makes of the tables: builders and
+ * accessors. Tests of passes are IR files.
  */
 #include "support.h"
 
@@ -11,9 +11,6 @@
 
 #include "agx/compiler/compiler.h"
 #include "agx/compiler/ir/machine_operand.h"
-#include "agx/compiler/lower/lower.h"
-#include "agx/compiler/opt/opt.h"
-#include "agx/compiler/select/select.h"
 
 struct context {
    struct agx_arena arena;
@@ -155,122 +152,6 @@ static void broken_rules_are_found(void **state)
    }
 }
 
-/* ---- passes ----------------------------------------------------------- */
-
-typedef bool (*pass_fn)(struct agxc_shader *);
-
-/* Runs passes over a body and compares what is left, dead code removed. */
-static void check_passes(const pass_fn *passes, size_t count, const char *before, const char *after)
-{
-   struct context c;
-   begin(&c);
-   struct agxc_shader *shader = parse(&c, before);
-   for (size_t i = 0; i < count; i++)
-      passes[i](shader);
-   agxc_opt_dce(shader);
-   const char *got = agxc_print(shader, &c.arena);
-   if (strcmp(got + strlen(HEADER), after) != 0)
-      fail_msg("before:\n%safter:\n%swant:\n%s", before, got + strlen(HEADER), after);
-   agx_arena_fini(&c.arena);
-}
-
-#define CASE(before, after, ...)                                                                   \
-   check_passes((const pass_fn[]){__VA_ARGS__}, AGX_COUNT(((const pass_fn[]){__VA_ARGS__})),       \
-                (before), (after))
-#define USE(value) "store_shared #0:32, " value "\n"
-
-static void constants_fold_and_gather(void **state)
-{
-   CASE("%0:32 = iadd #3:32, #4:32\n" USE("%0:32"), USE("#7:32"), agxc_opt_algebraic,
-        agxc_opt_copy_prop);
-   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd #3:32, %0:32\n%2:32 = iadd %1:32, #4:32\n" USE(
-           "%2:32"),
-        "%0:32 = sysval global_id_x\n%2:32 = iadd %0:32, #7:32\n" USE("%2:32"), agxc_opt_algebraic);
-   CASE("%0:32 = sysval global_id_x\n%1:32 = imul %0:32, #8:32\n" USE("%1:32"),
-        "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #3:32\n" USE("%1:32"), agxc_opt_algebraic);
-   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%2:32 = ishl %1:32, #2:32\n" USE(
-           "%2:32"),
-        "%0:32 = sysval global_id_x\n%3:32 = ishl %0:32, #2:32\n%2:32 = iadd %3:32, #4:32\n" USE(
-           "%2:32"),
-        agxc_opt_algebraic);
-   CASE("%0:1 = ieq #1:32, #1:32\n%1:32 = select %0:1, #5:32, #6:32\n" USE("%1:32"), USE("#5:32"),
-        agxc_opt_algebraic, agxc_opt_copy_prop);
-}
-
-static void equal_expressions_are_computed_once(void **state)
-{
-   /* Whatever order their sources are in, where that does not matter. */
-   CASE("%0:32 = sysval global_id_x\n%1:32 = sysval global_id_y\n%2:32 = imul %1:32, %0:32\n"
-        "%3:32 = imul %0:32, %1:32\n%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
-        "%6:32 = ixor %2:32, %3:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
-        "%0:32 = sysval global_id_x\n%1:32 = sysval global_id_y\n%2:32 = imul %1:32, %0:32\n"
-        "%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
-        "%6:32 = ixor %2:32, %2:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
-        agxc_opt_cse, agxc_opt_copy_prop);
-   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
-        "%3:32 = imul %1:32, %2:32\n" USE("%3:32"),
-        "%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE(
-           "%3:32"),
-        agxc_opt_cse, agxc_opt_copy_prop);
-   /* Memory that nothing writes is as good as a value. */
-   CASE("%0:32 = load_global u0l:64, #0:32, access=const\n%1:32 = load_global u0l:64, #0:32, "
-        "access=const\n"
-        "%2:32 = imul %0:32, %1:32\n" USE("%2:32"),
-        "%0:32 = load_global u0l:64, #0:32, access=const\n%2:32 = imul %0:32, %0:32\n" USE("%2:32"),
-        agxc_opt_cse, agxc_opt_copy_prop);
-   /* Not across the arms of an if, and not for other loads. */
-   static const char text[] =
-      "%0:32 = sysval global_id_x\n%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n"
-      "   %2:32 = iadd %0:32, #1:32\n   " USE(
-         "%2:32") "else\n"
-                  "   %3:32 = iadd %0:32, #1:32\n   " USE(
-                     "%3:32") "end\n"
-                              "%4:32 = load_shared #0:32\n" USE(
-                                 "%4:32") "%5:32 = load_shared #0:32\n" USE("%5:32");
-   CASE(text, text, agxc_opt_cse, agxc_opt_copy_prop);
-}
-
-static void buffers_become_addresses(void **state)
-{
-   CASE("%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n%2:32 = load_buffer %1:32, "
-        "binding=0, access=0\n"
-        "store_buffer %1:32, %2:32, binding=1, access=0\n",
-        "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n"
-        "%2:32 = load_global u0l:64, %1:32, access=0\n"
-        "store_global u2l:64, %1:32, %2:32, access=0\n",
-        agxc_lower_buffer);
-}
-
-static void addresses_take_shift_and_constant(void **state)
-{
-   CASE(
-      "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #4:32\n"
-      "%3:32 = load_global u0l:64, %2:32, access=0\nstore_global u2l:64, %1:32, %3:32, access=0\n",
-      "%0:32 = agx.mfsr sr=thread_in_grid_x\n%4:32 = agx.iadd %0:32, #1:32\n"
-      "%3:32 = agx.load u0l:64, %4:32, format=i32, mask=x, group=a\n"
-      "agx.store %3:32, u2l:64, %0:32, format=i32, mask=x, group=a\n",
-      agxc_select);
-}
-
-static void compares_fuse_into_selects(void **state)
-{
-   CASE("%0:32 = sysval global_id_x\n%1:1 = slt %0:32, #9:32\n%2:32 = select %1:1, %0:32, "
-        "#9:32\n" USE("%2:32"),
-        "%0:32 = agx.mfsr sr=thread_in_grid_x\n%2:32 = agx.icsel %0:32, #9:32, %0:32, #9:32, "
-        "cond=slt\n"
-        "agx.lstore %2:32, _, #0:16, format=i32, mask=x\n",
-        agxc_select);
-}
-
-static void signs_fold_into_float_sources(void **state)
-{
-   CASE("%0:32 = load_shared #0:32\n%1:32 = fneg %0:32\n%2:32 = fabs %1:32\n"
-        "%3:32 = fadd %2:32, #0x3f800000:32\n%4:32 = fsub %3:32, %1:32\n" USE("%4:32"),
-        "%0:32 = agx.lload _, #0:16, format=i32, mask=x\n%3:32 = agx.fadd %0:32.abs, f48:16\n"
-        "%4:32 = agx.fadd %3:32, %0:32\nagx.lstore %4:32, _, #0:16, format=i32, mask=x\n",
-        agxc_select);
-}
-
 /* ---- builders and accessors ------------------------------------------- */
 
 static void builders_make_what_the_table_says(void **state)
@@ -332,12 +213,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(broken_rules_are_found),
       cmocka_unit_test(builders_make_what_the_table_says),
       cmocka_unit_test(rows_name_their_operands),
-      cmocka_unit_test(constants_fold_and_gather),
-      cmocka_unit_test(equal_expressions_are_computed_once),
-      cmocka_unit_test(buffers_become_addresses),
-      cmocka_unit_test(addresses_take_shift_and_constant),
-      cmocka_unit_test(compares_fuse_into_selects),
-      cmocka_unit_test(signs_fold_into_float_sources),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
