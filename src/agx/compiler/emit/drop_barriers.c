@@ -20,7 +20,7 @@
 
 static bool touches_memory(const struct agxc_instr *instr)
 {
-   return agx_isa_info(agxc_opcode(instr))->unit == AGX_ISA_UNIT_MEM;
+   return agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
 }
 
 /* A fence by itself: the same instruction begins sequences, of which it is not known what may be

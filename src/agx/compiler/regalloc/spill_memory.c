@@ -35,7 +35,7 @@ bool agxc_spill_is_cheap(const struct agxc_value *value)
        (def->op != AGXC_OP_MOV && !agxc_is_machine(def)) ||
        agxc_flags(def) & ~(unsigned)AGXC_COMMUTATIVE)
       return false;
-   if (agxc_is_machine(def) && agx_isa_info(agxc_opcode(def))->unit == AGX_ISA_UNIT_MEM)
+   if (agxc_isa_info(def)->unit == AGX_ISA_UNIT_MEM)
       return false;
    agxc_foreach_src (src, def)
       if (src->kind == AGXC_VALUE)

@@ -260,3 +260,26 @@ void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *
    }
    set_heights(graph);
 }
+
+uint32_t agxc_sched_times_named(const struct agxc_instr *instr, const struct agxc_ref *src)
+{
+   uint32_t times = 0;
+   for (const struct agxc_ref *at = agxc_srcs(instr); at <= src; at++)
+      times += at->kind == AGXC_VALUE && at->value == src->value;
+   return times;
+}
+
+bool agxc_sched_apply(struct agxc_block *block, const struct agxc_sched_node *nodes,
+                      const uint32_t *order, uint32_t count)
+{
+   struct agxc_instr *last = agxc_terminator(block);
+   struct agx_link *before = last ? &last->link : &block->instrs;
+   bool progress = false;
+   for (uint32_t i = 0; i < count; i++) {
+      struct agx_link *link = &nodes[order[i]].instr->link;
+      progress |= order[i] != i;
+      agx_list_remove(link);
+      agx_list_insert_before(before, link);
+   }
+   return progress;
+}

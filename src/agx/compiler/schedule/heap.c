@@ -3,7 +3,7 @@
  * A binary heap in the user's array. schedule.c, pressure.c and post.c keep the instructions that
  * are ready in it.
  */
-#include "agx/compiler/schedule/heap_impl.h"
+#include "agx/compiler/schedule/schedule_impl.h"
 
 static void rise(struct agxc_heap *heap, uint32_t at, uint64_t entry)
 {

@@ -22,7 +22,6 @@
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/schedule/schedule.h"
 #include "agx/compiler/schedule/schedule_impl.h"
-#include "agx/compiler/schedule/heap_impl.h"
 
 #define NONE UINT32_MAX
 /* Cycles; results that come later are awaited by `wait`. */
@@ -84,7 +83,7 @@ static bool has_result(const struct agxc_instr *instr)
 
 static bool touches_memory(const struct agxc_instr *instr)
 {
-   return agxc_is_machine(instr) && agx_isa_info(agxc_opcode(instr))->unit == AGX_ISA_UNIT_MEM;
+   return agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
 }
 
 static bool is_load(const struct agxc_instr *instr)
@@ -289,17 +288,6 @@ static uint32_t build(struct posting *p)
    return cost(p);
 }
 
-static bool apply(struct posting *p, const uint32_t *order, uint32_t fixed)
-{
-   struct agx_link *before = fixed < p->count ? &p->nodes[fixed].instr->link : &p->block->instrs;
-   for (uint32_t i = 0; i < fixed; i++) {
-      struct agx_link *link = &p->nodes[order[i]].instr->link;
-      agx_list_remove(link);
-      agx_list_insert_before(before, link);
-   }
-   return true;
-}
-
 static bool schedule_block(struct posting *p)
 {
    if (p->count < 3)
@@ -316,7 +304,8 @@ static bool schedule_block(struct posting *p)
    uint32_t by_height = try_order(p, true, fixed);
    if (AGX_MIN(by_number, by_height) >= old)
       return false;
-   return apply(p, by_number <= by_height ? in_order : by_need, fixed);
+   agxc_sched_apply(p->block, p->nodes, by_number <= by_height ? in_order : by_need, fixed);
+   return true;
 }
 
 static void note_asynchronous(const struct agxc_block *block, struct agxc_halves *set)

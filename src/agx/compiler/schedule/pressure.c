@@ -22,7 +22,6 @@
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/schedule/schedule.h"
 #include "agx/compiler/schedule/schedule_impl.h"
-#include "agx/compiler/schedule/heap_impl.h"
 
 /* How many candidates are looked at for each place. */
 #define MAX_LOOKED_AT 64
@@ -56,14 +55,6 @@ static bool is_live(const struct ordering *o, const struct agxc_ref *ref)
    return ref->kind == AGXC_VALUE && agx_bitset_test(o->live.bits, ref->value->id);
 }
 
-static bool is_named_before(const struct agxc_instr *instr, const struct agxc_ref *src)
-{
-   for (const struct agxc_ref *at = agxc_srcs(instr); at < src; at++)
-      if (at->kind == AGXC_VALUE && at->value == src->value)
-         return true;
-   return false;
-}
-
 /* By how many halves more live in front of the instruction than behind it. */
 static int32_t growth(const struct ordering *o, const struct agxc_instr *instr)
 {
@@ -71,7 +62,7 @@ static int32_t growth(const struct ordering *o, const struct agxc_instr *instr)
    agxc_foreach_dest (dest, instr)
       halves -= is_live(o, dest) ? (int32_t)halves_of(dest) : 0;
    agxc_foreach_src (src, instr)
-      if (!is_live(o, src) && !is_named_before(instr, src))
+      if (!is_live(o, src) && agxc_sched_times_named(instr, src) == 1)
          halves += (int32_t)halves_of(src);
    return halves;
 }
@@ -213,18 +204,6 @@ static uint32_t new_peak(struct ordering *o, bool writes_first)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-static bool apply(struct ordering *o, const uint32_t *order)
-{
-   struct agxc_instr *last = agxc_terminator(o->graph.block);
-   struct agx_link *end = last ? &last->link : &o->graph.block->instrs;
-   for (uint32_t i = 0; i < o->graph.count; i++) {
-      struct agx_link *link = &o->graph.nodes[order[i]].instr->link;
-      agx_list_remove(link);
-      agx_list_insert_before(end, link);
-   }
-   return true;
-}
-
 /* What frees most may be one sum's whole chain, up to all it reads, as long as others' results
  * aren't wanted yet; so it is tried with all of them wanted at the end, too. */
 static bool order_block(struct ordering *o, struct agxc_block *block)
@@ -238,7 +217,8 @@ static bool order_block(struct ordering *o, struct agxc_block *block)
    uint32_t at_end = new_peak(o, true);
    if (AGX_MIN(as_needed, at_end) >= before)
       return false;
-   return apply(o, as_needed <= at_end ? order : o->order);
+   agxc_sched_apply(block, o->graph.nodes, as_needed <= at_end ? order : o->order, o->graph.count);
+   return true;
 }
 
 bool agxc_schedule_pressure(struct agxc_shader *shader)

@@ -25,7 +25,6 @@
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/schedule/schedule.h"
-#include "agx/compiler/schedule/heap_impl.h"
 
 /* Halves below the step that are left to the allocator: vectors leave gaps. */
 #define MARGIN 20
@@ -75,15 +74,6 @@ static bool is_last_use(const struct scheduling *s, const struct agxc_ref *src, 
           !agx_bitset_test(s->live_out.bits, src->value->id);
 }
 
-/* How often the instruction names src's value up to src itself. */
-static uint32_t times_named(const struct agxc_instr *instr, const struct agxc_ref *src)
-{
-   uint32_t times = 0;
-   for (const struct agxc_ref *at = agxc_srcs(instr); at <= src; at++)
-      times += at->kind == AGXC_VALUE && at->value == src->value;
-   return times;
-}
-
 /* By how many halves the pressure grows when the instruction goes next. */
 static int32_t growth(const struct scheduling *s, const struct agxc_instr *instr)
 {
@@ -92,7 +82,7 @@ static int32_t growth(const struct scheduling *s, const struct agxc_instr *instr
       if (dest->kind == AGXC_VALUE)
          halves += (int32_t)agxc_halves(dest->value);
    agxc_foreach_src (src, instr)
-      if (src->kind == AGXC_VALUE && is_last_use(s, src, times_named(instr, src)))
+      if (src->kind == AGXC_VALUE && is_last_use(s, src, agxc_sched_times_named(instr, src)))
          halves -= (int32_t)agxc_halves(src->value);
    return halves;
 }
@@ -283,20 +273,6 @@ static void list_schedule(struct scheduling *s)
    end(s);
 }
 
-static bool apply(struct scheduling *s)
-{
-   struct agxc_instr *last = agxc_terminator(s->graph.block);
-   struct agx_link *before = last ? &last->link : &s->graph.block->instrs;
-   bool progress = false;
-   for (uint32_t i = 0; i < s->graph.count; i++) {
-      struct agx_link *link = &s->graph.nodes[s->order[i]].instr->link;
-      progress |= s->order[i] != i;
-      agx_list_remove(link);
-      agx_list_insert_before(before, link);
-   }
-   return progress;
-}
-
 /* Nodes as they were before any was issued. */
 static void restart(struct agxc_sched_graph *graph)
 {
@@ -321,7 +297,7 @@ static bool schedule_block(struct scheduling *s, struct agxc_block *block)
       list_schedule(s);
    }
    s->limit = limit;
-   return s->peak <= allowed && apply(s);
+   return s->peak <= allowed && agxc_sched_apply(block, s->graph.nodes, s->order, s->graph.count);
 }
 
 bool agxc_schedule(struct agxc_shader *shader)

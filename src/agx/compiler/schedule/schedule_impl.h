@@ -36,6 +36,31 @@ struct agxc_sched_graph {
  * stands at the same height. */
 #define AGXC_LONG_LATENCY 20
 
+/* A binary heap of node numbers, least key first and of equal keys the least number first. Its
+ * array is the user's. */
+struct agxc_heap {
+   uint64_t *keys; /* key << 32 | number */
+   uint32_t count;
+};
+
+/* Adds an entry; the array must have room for it. */
+void agxc_heap_push(struct agxc_heap *heap, uint32_t key, uint32_t number);
+
+/* Takes out the entry at that place of the array (0: the least) and returns its number. */
+uint32_t agxc_heap_take(struct agxc_heap *heap, uint32_t at);
+
+/* The number of the entry at that place of the array. */
+static inline uint32_t agxc_heap_number(const struct agxc_heap *heap, uint32_t at)
+{
+   return (uint32_t)heap->keys[at];
+}
+
+/* The key of the entry at that place of the array. */
+static inline uint32_t agxc_heap_key(const struct agxc_heap *heap, uint32_t at)
+{
+   return (uint32_t)(heap->keys[at] >> 32);
+}
+
 /* Memory that instructions may touch, and how. */
 enum agxc_memory {
    AGXC_MEMORY_NONE = 0,
@@ -61,3 +86,10 @@ struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader);
 /* Requires agxc_index and agxc_sched_prepare. In the arena. */
 void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
                             struct agxc_block *block, struct agxc_value *const *next_value);
+
+/* How often the instruction names src's value, from its first source up to src itself. */
+uint32_t agxc_sched_times_named(const struct agxc_instr *instr, const struct agxc_ref *src);
+
+/* Puts the nodes into that order, in front of the block's terminator; false when it was theirs. */
+bool agxc_sched_apply(struct agxc_block *block, const struct agxc_sched_node *nodes,
+                      const uint32_t *order, uint32_t count);
