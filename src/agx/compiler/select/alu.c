@@ -88,7 +88,7 @@ static bool select_simple(struct agxc_selector *s, const struct agxc_instr *inst
 static unsigned strip_shift(const struct agxc_selector *s, struct agxc_ref *ref)
 {
    const struct agxc_instr *def = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
-   if (!def || agxc_src_b(def)->kind != AGXC_IMM || agxc_src_b(def)->imm > MAX_FREE_SHIFT)
+   if (!def || agxc_src_b(def)->kind != AGXC_IMM || (uint64_t)agxc_src_b(def)->imm > MAX_FREE_SHIFT)
       return 0;
    unsigned amount = (unsigned)agxc_src_b(def)->imm;
    *ref = *agxc_src_a(def);

@@ -21,9 +21,9 @@ static bool is_imm(const struct agxc_ref *ref)
    return ref->kind == AGXC_IMM;
 }
 
-static bool is_imm_below(const struct agxc_ref *ref, int64_t limit)
+static bool is_imm_below(const struct agxc_ref *ref, uint64_t limit)
 {
-   return is_imm(ref) && ref->imm < limit;
+   return is_imm(ref) && (uint64_t)ref->imm < limit;
 }
 
 static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
