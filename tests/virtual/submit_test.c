@@ -339,6 +339,65 @@ static void one_submission_holds_64_commands(void **state)
    device_close(&device);
 }
 
+static const struct agx_uapi_cmd_render sound_render = {
+   .vdm_ctrl_stream_base = 0x4000,
+   .width_px = 640,
+   .height_px = 480,
+   .layers = 1,
+   .samples = 1,
+   .utile_width_px = 32,
+   .utile_height_px = 32,
+};
+
+/* A compute command, two render commands, and another compute command. */
+static int submit_mixed(struct device *device, uint32_t handle)
+{
+   const struct agx_uapi_cmd_header render = {AGX_UAPI_CMD_RENDER, sizeof(sound_render), 0, 1};
+   struct compute_record first = compute_command(5), last = compute_command(6);
+   struct agx_uapi_sync out = binary(handle);
+   struct packed packed = {.size = 0};
+   last.header.vdm_barrier = 2; /* waits for both render commands */
+   last.header.cdm_barrier = 1;
+   put(&packed, &first.header, &first.compute);
+   put(&packed, &render, &sound_render);
+   put(&packed, &render, &sound_render);
+   put(&packed, &last.header, &last.compute);
+   struct agx_uapi_submit args = {.syncs = (uintptr_t)&out,
+                                  .cmdbuf = (uintptr_t)packed.bytes,
+                                  .queue_id = device->queue,
+                                  .out_sync_count = 1,
+                                  .cmdbuf_size = packed.size};
+   return CALL(device, ASAHI_SUBMIT, args);
+}
+
+/* Accepted, so that its fence completes: with an error, where the render command stands. */
+static void render_commands_fail_their_fence(void **state)
+{
+   struct device device = open_machine();
+   struct agx_virtual_statistics counts;
+   struct agx_virtual_failure failure;
+   uint32_t done = make_syncobj(&device);
+   assert_int_equal(submit_mixed(&device, done), 0);
+   assert_int_equal(wait_syncobj(&device, done, INT64_MAX, 0), 0);
+   assert_int_equal(fence_status(&device, done), -ENODATA);
+   assert_int_equal(machine.count, 1);
+   assert_int_equal(machine.ran[0], 5);
+   agx_virtual_read_statistics(device.node, &counts);
+   assert_int_equal(counts.renders, 2);
+   assert_int_equal(counts.failures, 1);
+   assert_true(agx_virtual_take_failure(device.file, 0x4000, 0x4000, &failure));
+   assert_int_equal(failure.command, 1);
+   assert_int_equal(failure.error, -ENODATA);
+   assert_non_null(strstr(failure.text, "render"));
+   run(&device, 7); /* the queue goes on */
+   assert_int_equal(machine.ran[1], 7);
+   agx_virtual_set_option(device.node, AGX_VIRTUAL_EXECUTE, 0);
+   assert_int_equal(submit_mixed(&device, done), 0);
+   assert_int_equal(wait_syncobj(&device, done, INT64_MAX, 0), 0);
+   assert_int_equal(fence_status(&device, done), 1);
+   device_close(&device);
+}
+
 /* A job of the queue with the higher priority goes first, whichever was submitted first. */
 static void priorities_decide(void **state)
 {
@@ -418,6 +477,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(timestamps_lie_in_order),
       cmocka_unit_test(the_sampler_heap_reaches_the_machine),
       cmocka_unit_test(one_submission_holds_64_commands),
+      cmocka_unit_test(render_commands_fail_their_fence),
       cmocka_unit_test(priorities_decide),
       cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),
       cmocka_unit_test(without_execution_a_submission_is_done_at_once),

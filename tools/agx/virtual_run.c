@@ -156,15 +156,17 @@ static int code_of(int status)
 static void print_failures(struct agx_virtual_node *node)
 {
    struct agx_virtual_statistics it;
-   char text[600];
+   char text[600], renders[80] = "";
    agx_virtual_read_statistics(node, &it);
    agx_virtual_last_error(node, text, sizeof(text));
    uint64_t soft = it.soft_loads + it.soft_stores;
+   if (it.renders)
+      snprintf(renders, sizeof(renders), ", %" PRIu64 " render commands not executed", it.renders);
    if (it.failures > it.cancelled || soft)
       fprintf(stderr,
               "agx virtual: %" PRIu64 " of %" PRIu64 " submissions failed (%" PRIu64
-              " over the time limit, %" PRIu64 " cancelled), %" PRIu64 " soft faults%s%s\n",
-              it.failures, it.submissions, it.timeouts, it.cancelled, soft,
+              " over the time limit, %" PRIu64 " cancelled), %" PRIu64 " soft faults%s%s%s\n",
+              it.failures, it.submissions, it.timeouts, it.cancelled, soft, renders,
               text[0] ? "; the last word: " : "", text);
    if (it.pads)
       fprintf(stderr,

@@ -108,6 +108,7 @@ struct agx_virtual_statistics {
    uint64_t timeouts, cancelled;   /* of the failures; jobs that went with their file */
    uint64_t soft_loads, soft_stores, hard_faults;
    uint64_t outside;      /* accesses beyond what agx_virtual_declare_bounds allows */
+   uint64_t renders;      /* render commands, which are not executed: their fences have -ENODATA */
    uint64_t injected;     /* what a script made happen */
    uint64_t pads;         /* in check mode: requests with a padding that isn't 0 */
    uint64_t memory_bytes; /* GPU memory in use now */

@@ -166,6 +166,7 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
       .outside = shared->outside,
       .injected = shared->injected,
       .pads = shared->pads,
+      .renders = shared->renders,
       .memory_bytes = shared->pages_used << AGXV_PAGE_LOG2,
       .blocks = shared->blocks_used,
    };
@@ -194,7 +195,8 @@ void agxv_show_statistics(struct agx_virtual_node *node)
    agxv_trace(node,
               "%" PRIu64 " submissions, %" PRIu64 " failed (%" PRIu64 " timeouts, %" PRIu64
               " cancelled); soft faults: %" PRIu64 " loads, %" PRIu64 " stores; %" PRIu64
-              " hard faults; %" PRIu64 " out of bounds; %" PRIu64 " injected",
+              " hard faults; %" PRIu64 " out of bounds; %" PRIu64 " injected; %" PRIu64
+              " render commands not executed",
               it.submissions, it.failures, it.timeouts, it.cancelled, it.soft_loads, it.soft_stores,
-              it.hard_faults, it.outside, it.injected);
+              it.hard_faults, it.outside, it.injected, it.renders);
 }

@@ -40,7 +40,9 @@ struct agxv_job {
    int32_t error;      /* then: its outcome */
    int64_t due_ns;     /* when it begins, or its fence completes; 0: not decided */
    uint32_t command_count;
-   uint64_t number; /* of the submission, from 1 */
+   uint32_t render_count; /* behind the commands; 0: none. They fail the job. */
+   uint64_t render_va;    /* the stream of the first of them */
+   uint64_t number;       /* of the submission, from 1 */
    struct agxv_command commands[];
 };
 

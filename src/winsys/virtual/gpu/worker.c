@@ -144,6 +144,23 @@ static void write_stamp(struct agx_virtual_node *node, const struct agxv_stamp *
       memcpy(at, &time, sizeof(time));
 }
 
+/* What would execute behind the job's compute commands is not modelled. */
+static int32_t fail_render(struct agxv_execution *execution, const struct agxv_job *job)
+{
+   static const char text[] = "render commands are not executed yet";
+   struct agx_virtual_node *node = execution->node;
+   execution->command = job->command_count;
+   execution->has_fault = false;
+   execution->stream_va = job->render_va;
+   agxv_report(node, "submission %" PRIu64 ", command %u: %s; the fence fails with ENODATA",
+               execution->number, execution->command, text);
+   agxv_note_failure(execution, -ENODATA, UINT32_MAX, text);
+   agxv_lock(node);
+   node->shared->renders += job->render_count;
+   agxv_unlock(node);
+   return -ENODATA;
+}
+
 static int32_t execute(struct agxv_execution *execution, const struct agxv_job *job)
 {
    struct agx_virtual_node *node = execution->node;
@@ -160,6 +177,8 @@ static int32_t execute(struct agxv_execution *execution, const struct agxv_job *
          error = run_command(execution, queue->usc_exec_base, &job->commands[command]);
       write_stamp(node, &job->commands[command].end);
    }
+   if (!error && job->render_count && node->options.execute)
+      error = fail_render(execution, job);
    return error;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * SUBMIT: copies everything once, checks everything, and only then queues. What it
- * refuses leaves no trace. Checks: docs/hw/kernel.md 5.
+ * refuses leaves no trace. Checks: docs/hw/kernel.md 5. Render commands are checked and accepted,
+ * but not executed: the job ends with -ENODATA where the first of them stands.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ struct submission {
    const uint8_t *cmdbuf;
    struct agxv_command commands[AGXV_MAX_COMMANDS];
    uint32_t compute_count, render_count;
+   uint32_t executed_count; /* of the compute commands: those before any render command */
+   uint64_t render_va;      /* the stream of the first render command */
 };
 
 /* The record at the cursor, with what is missing of its payload as zeros. */
@@ -81,6 +84,7 @@ static int take_compute(struct submission *submission, const struct record *reco
    if (!error)
       error = check_stamp(submission, &compute.ts.end, &command->end);
    submission->compute_count++;
+   submission->executed_count += submission->render_count == 0;
    return error;
 }
 
@@ -110,7 +114,8 @@ static int take_render(struct submission *submission, const struct record *recor
    int error = 0;
    for (unsigned i = 0; i < AGX_COUNT(stamps) && !error; i++)
       error = check_stamp(submission, stamps[i], &ignored);
-   submission->render_count++;
+   if (submission->render_count++ == 0)
+      submission->render_va = render.vdm_ctrl_stream_base;
    return error;
 }
 
@@ -228,6 +233,8 @@ static int install_out_syncs(const struct submission *submission, uint32_t fence
 /* Whether no command waits for earlier submissions. */
 static bool is_free(const struct submission *submission)
 {
+   if (submission->render_count)
+      return false;
    for (uint32_t i = 0; i < submission->compute_count; i++)
       if (submission->commands[i].barrier == 0)
          return false;
@@ -245,7 +252,7 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
    uint32_t fence = now ? agxv_fence_create_done(node) : agxv_fence_create(node);
    uint32_t job = 0;
    if (fence && !now && agxv_workers_start(node))
-      job = agxv_job_create(node, submission->commands, submission->compute_count);
+      job = agxv_job_create(node, submission->commands, submission->executed_count);
    if (!fence || (!now && !job)) {
       agxv_fence_put(node, fence);
       agxv_fence_put(node, ready);
@@ -256,6 +263,8 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
    } else {
       struct agxv_job *it = AGXV_AT(node, agxv_job, job);
       it->number = number;
+      it->render_count = submission->render_count;
+      it->render_va = submission->render_va;
       it->is_free = is_free(submission);
       it->queue = queue;
       AGXV_AT(node, agxv_queue, queue)->refs++;
@@ -272,7 +281,6 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
 /* The lock is held. */
 static int submit_locked(struct submission *submission)
 {
-   struct agx_virtual_node *node = submission->file->node;
    uint32_t queue = agxv_object_find(submission->file, AGXV_QUEUE, submission->args->queue_id);
    if (!queue)
       return -ENOENT;
@@ -280,13 +288,7 @@ static int submit_locked(struct submission *submission)
    if (!error)
       error = parse(submission);
    uint32_t ready = error ? 0 : gather_in_syncs(submission, &error);
-   if (error)
-      return error;
-   if (submission->render_count) {
-      agxv_fence_put(node, ready);
-      return -EOPNOTSUPP;
-   }
-   return push(submission, queue, ready);
+   return error ? error : push(submission, queue, ready);
 }
 
 static int copy_and_submit(struct submission *submission, uint8_t *memory, size_t sync_B)
@@ -303,8 +305,6 @@ static int copy_and_submit(struct submission *submission, uint8_t *memory, size_
    agxv_lock(node);
    error = submit_locked(submission);
    agxv_unlock(node);
-   if (error == -EOPNOTSUPP)
-      agxv_report(node, "submit: render commands are not modelled yet");
    return error;
 }
 

@@ -21,7 +21,7 @@
 #include "base/util.h"
 #include "winsys/virtual/store/node.h"
 
-#define SEGMENT_VERSION 6
+#define SEGMENT_VERSION 7
 #define HIGH_FD         600
 
 enum {

@@ -105,7 +105,7 @@ struct agxv_shared {
    uint32_t fd_records; /* descriptors given out, see sync/watch.h */
    /* See struct agx_virtual_statistics. */
    uint64_t submissions, failures, timeouts, cancelled;
-   uint64_t soft_loads, soft_stores, hard_faults, injected, outside, pads;
+   uint64_t soft_loads, soft_stores, hard_faults, injected, outside, pads, renders;
    uint64_t fault_count; /* kept ones; the last of them are there */
    struct agx_virtual_fault faults[AGXV_KEPT_FAULTS];
    uint64_t failed_count; /* kept ones; the last of them are there */
