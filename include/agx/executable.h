@@ -58,7 +58,8 @@ struct agx_executable_desc {
    const void *data; /* SPIR-V, or an ELF file that `agx compile` wrote */
    size_t data_B;
    const char *entry; /* one entry point; NULL: all compute ones, or else all vertex ones */
-   const struct agx_specialization *specializations; /* SPIR-V only */
+   const struct agx_specialization
+      *specializations; /* SPIR-V only; of ids that it declares, each once */
    uint32_t specialization_count;
    /* What becomes of accesses that leave the bound range of a buffer: enum agx_robustness, for
     * all bindings but those that overrides name. Says of an ELF file how it must have been

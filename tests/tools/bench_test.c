@@ -33,6 +33,11 @@ static void mistakes_are_named(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "bench --corpus /nonexistent", text), 1);
    assert_non_null(strstr(text, "/nonexistent/tiers.tsv"));
    assert_non_null(strstr(text, "--corpus names"));
+   assert_int_equal(tool_run("AGX_TOOL", "bench --only host --json --corpus /nonexistent", text),
+                    1);
+   assert_ptr_equal(strstr(text, "agx bench: /nonexistent/tiers.tsv"), text); /* and no JSON */
+   assert_int_equal(tool_run("AGX_TOOL", "bench --corpus", text), 2);
+   assert_non_null(strstr(text, "--corpus: no option, or its value is missing"));
    assert_int_equal(tool_run("AGX_TOOL", "bench --chip g99x", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "bench fast", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "bench --best 0", text), 2);

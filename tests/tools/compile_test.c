@@ -70,8 +70,21 @@ static void failures_take_one_line(void **state)
    assert_non_null(strstr(text, "nothing"));
 }
 
+static void what_is_no_spirv_is_named(void **state)
+{
+   assert_int_equal(compile("", "tools/compile_test.c"), 1); /* whatever its length is */
+   assert_non_null(strstr(text, "magic number 0x53202a2f"));
+   assert_non_null(strstr(text, "source text becomes SPIR-V by a compiler"));
+   assert_int_equal(tool_run("AGX_TOOL", "compile \"$AGX_TOOL\"", text), 1);
+   assert_non_null(strstr(text, "an ELF file, no SPIR-V: it is compiled already"));
+}
+
 static void specialization(void **state)
 {
+   assert_int_equal(compile("--stats --spec 77=64", "corpus/spec_wg.spv"), 1);
+   assert_non_null(strstr(text, "specialization constant 77: the module declares none of that id"));
+   assert_int_equal(compile("--stats --spec 0=64 --spec 0=32", "corpus/spec_wg.spv"), 1);
+   assert_non_null(strstr(text, "specialization constant 0 is given twice"));
    assert_int_equal(compile("--stats --spec 0=64", "corpus/spec_wg.spv"), 0);
    assert_int_equal(compile("--stats --spec 0", "corpus/spec_wg.spv"), 2);
    assert_int_equal(compile("--stats --spec 0=x", "corpus/spec_wg.spv"), 2);
@@ -117,11 +130,9 @@ static void all_entry_points_are_written(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_file_is_written),
-      cmocka_unit_test(the_table_has_a_header),
-      cmocka_unit_test(failures_take_one_line),
-      cmocka_unit_test(specialization),
-      cmocka_unit_test(all_entry_points_are_written),
+      cmocka_unit_test(a_file_is_written),      cmocka_unit_test(the_table_has_a_header),
+      cmocka_unit_test(failures_take_one_line), cmocka_unit_test(what_is_no_spirv_is_named),
+      cmocka_unit_test(specialization),         cmocka_unit_test(all_entry_points_are_written),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

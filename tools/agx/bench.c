@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/status.h"
 #include "bench.h"
@@ -16,6 +17,19 @@
 struct parts {
    bool compile, host;
 };
+
+/* Both parts need the corpus, which is only in the source tree. */
+static agx_status check_corpus(const char *folder)
+{
+   char path[4096];
+   if ((size_t)snprintf(path, sizeof(path), "%s/tiers.tsv", folder) < sizeof(path) &&
+       access(path, R_OK) == 0)
+      return AGX_OK;
+   return AGX_FAIL(AGX_NOT_FOUND,
+                   "%.256s/tiers.tsv can't be read: this needs the source tree; run it there, or "
+                   "--corpus names its tests/corpus",
+                   folder);
+}
 
 static agx_status run_parts(const struct bench_options *options, const struct parts *parts,
                             struct agx_json *json, uint32_t *out_failed)
@@ -62,9 +76,13 @@ int agx_cmd_bench(int argc, char **argv)
       else if (argv[i][0] == '-' && i + 1 < argc)
          return agx_tool_usage(argv[0], "no option, or no value of it: %s %s", argv[i],
                                argv[i + 1]);
+      else if (argv[i][0] == '-')
+         return agx_tool_usage(argv[0], "%s: no option, or its value is missing", argv[i]);
       else
          return agx_tool_usage(argv[0], "unexpected \"%s\"", argv[i]);
    }
+   if (check_corpus(options.folder) != AGX_OK)
+      return agx_tool_failed(argv[0]);
    setenv("AGX_VIRTUAL_EXECUTE", "0", 1);
    if (is_json)
       agx_json_open(&json, NULL, '{');

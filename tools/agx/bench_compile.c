@@ -175,13 +175,7 @@ agx_status bench_compile(const struct bench_options *options, struct agx_json *j
 {
    static struct table tiers, peer;
    *out_failed = 0;
-   agx_status status = load_table(options->folder, "tiers.tsv", &tiers);
-   if (status == AGX_NOT_FOUND) {
-      char path[512];
-      snprintf(path, sizeof(path), "%s", agx_error_peek());
-      return AGX_FAIL(status, "%s; --corpus names the source tree's tests/corpus", path);
-   }
-   AGX_TRY(status);
+   AGX_TRY(load_table(options->folder, "tiers.tsv", &tiers));
    AGX_TRY(load_table(options->folder, "honeykrisp.tsv", &peer));
    if (json)
       agx_json_open(json, "kernels", '[');

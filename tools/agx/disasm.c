@@ -275,6 +275,8 @@ int agx_cmd_disasm(int argc, char **argv)
          disasm.is_raw = true;
       else if (strcmp(argv[i], "--entry") == 0 && i + 1 < argc)
          disasm.entry = argv[++i];
+      else if (strcmp(argv[i], "--entry") == 0)
+         return agx_tool_usage(argv[0], "--entry: its value is missing");
       else if (strcmp(argv[i], "--hex") == 0)
          is_hex_given = true;
       else if (argv[i][0] == '-' && argv[i][1] != 0)

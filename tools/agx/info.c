@@ -127,6 +127,8 @@ int agx_cmd_info(int argc, char **argv)
          is_json = true;
       else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
          name = argv[++i];
+      else if (strcmp(argv[i], "--device") == 0)
+         return agx_tool_usage(argv[0], "--device: its value is missing");
       else
          return agx_tool_usage(argv[0], "unexpected \"%s\"", argv[i]);
    }

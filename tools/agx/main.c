@@ -4,9 +4,11 @@
  * in agx.h and add a row to the table.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agx.h"
+#include "base/debug.h"
 #include "base/util.h"
 
 static const struct agx_command {
@@ -15,6 +17,7 @@ static const struct agx_command {
    const char *summary;
    int (*run)(int argc, char **argv);
    const char *details; /* for --help; may be NULL */
+   bool reads_debug;    /* AGX_DEBUG, by opening a device or leaving it to another program */
 } commands[] = {
    {"asm", "[FILE]", "turn text into machine code, printed as hex", agx_cmd_asm,
     "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
@@ -28,7 +31,8 @@ static const struct agx_command {
     "on the virtual device with execution switched off, successes taken on trust. gprs16 and\n"
     "unif16 are in halves; cycles: a static estimate of one pass through each block; ms: compile\n"
     "time, the best of N (5).\n"
-    "scripts/race.py, which `make bench` runs, compares what is executed.\n"},
+    "scripts/race.py, which `make bench` runs, compares what is executed.\n",
+    true},
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
     "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] FILE.spv...",
@@ -91,7 +95,8 @@ static const struct agx_command {
     "  --profile FILE   write a trace of the run for Perfetto or chrome://tracing\n"
     "  --bounds         fail at accesses outside of what the kernel binds: virtual devices only\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
-    "                   with --stats also \"statistics\": [...]\n"},
+    "                   with --stats also \"statistics\": [...]\n",
+    true},
    {"virtual",
     "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
     "                   [--inject FILE] [--timeout N] [--seccomp] [--] COMMAND...",
@@ -108,7 +113,8 @@ static const struct agx_command {
     "  --inject FILE   failures by script\n"
     "  --timeout N     instructions that a SIMD-group may execute; 0: no limit\n"
     "  --seccomp       serve its system calls, as for statically linked programs; for those that\n"
-    "                  are linked dynamically, but make system calls of their own\n"},
+    "                  are linked dynamically, but make system calls of their own\n",
+    true},
 };
 
 static void print_overview(FILE *to)
@@ -134,6 +140,15 @@ static bool wants_help(int argc, char **argv)
    return false;
 }
 
+/* A mistake in AGX_DEBUG is told by every command, also by those that open no device. */
+static int run(const struct agx_command *command, int argc, char **argv)
+{
+   uint32_t flags;
+   if (!command->reads_debug && agx_debug_parse(getenv("AGX_DEBUG"), &flags) != AGX_OK)
+      return agx_tool_failed(command->name);
+   return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
    if (argc < 2) {
@@ -144,7 +159,7 @@ int main(int argc, char **argv)
       if (strcmp(argv[1], commands[i].name) != 0)
          continue;
       if (!wants_help(argc - 1, argv + 1))
-         return commands[i].run(argc - 1, argv + 1);
+         return run(&commands[i], argc - 1, argv + 1);
       print_help(&commands[i]);
       return AGX_EXIT_OK;
    }

@@ -259,7 +259,7 @@ int agx_cmd_run(int argc, char **argv)
             return agx_tool_usage(argv[0], "--robust %s: " AGX_TOOL_ROBUST_VALUES, argv[i]);
       } else if (value && i + 1 < argc)
          *value = argv[++i];
-      else if (value)
+      else if (value || strcmp(argv[i], "--robust") == 0)
          return agx_tool_usage(argv[0], "%s needs a value", argv[i]);
       else if (argv[i][0] == '-')
          return agx_tool_usage(argv[0], "unknown option %s", argv[i]);

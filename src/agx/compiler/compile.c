@@ -18,6 +18,7 @@
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/pipeline.h"
 #include "base/float_env.h"
+#include "base/util.h"
 #include "base/thread.h"
 
 #define DEFAULT_LIMIT_B ((size_t)256 << 20)
@@ -275,14 +276,33 @@ static agx_status compile_on_some_stack(const void *spirv, size_t size,
    return compile_on_deep_stack(&deep, out_program);
 }
 
+/* Tells what is handed over by mistake: source text, or what is compiled already. */
+static agx_status check_magic(const void *bytes, size_t size)
+{
+   if (agx_program_is_spirv(bytes, size))
+      return AGX_OK;
+   if (agx_program_is_elf(bytes, size))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an ELF file, no SPIR-V: it is compiled already");
+   if (size < 4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes, without a whole word", size);
+   return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                   "SPIR-V word 0: magic number 0x%08x, where a module has 0x07230203; source text "
+                   "becomes SPIR-V by a compiler such as glslangValidator or clang",
+                   agx_load_u32(bytes));
+}
+
 agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_options *options,
                         struct agx_program **out_program)
 {
    *out_program = NULL;
    if (!options->chip)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip");
+   AGX_TRY(check_magic(spirv, size));
    if (size % 4)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes are no whole number of words", size);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "SPIR-V: %zu bytes are no whole number of words; the module is cut short, or "
+                      "something follows it",
+                      size);
    struct agx_float_env env;
    agx_float_env_enter(&env);
    agx_status status = compile_on_some_stack(spirv, size, options, out_program);

@@ -83,6 +83,43 @@ static agx_status compile_all(const void *spirv, size_t size, const struct agxc_
    return agx_module_create(programs, entries->count, options->alloc, out_module);
 }
 
+static bool declares(const struct agx_program *program, uint32_t id)
+{
+   if (program->constant_count == AGX_PROGRAM_MAX_CONSTANTS)
+      return true; /* further ones are not listed */
+   for (uint32_t i = 0; i < program->constant_count; i++)
+      if (program->constants[i].id == id)
+         return true;
+   return false;
+}
+
+/* All entry points list the same constants: those of the module. */
+static agx_status check_specs(const struct agxc_options *options, const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < options->spec_count; i++) {
+      if (!declares(program, options->specs[i].id))
+         return AGX_FAIL(AGX_NOT_FOUND,
+                         "specialization constant %u: the module declares none of that id, but %u "
+                         "others",
+                         options->specs[i].id, program->constant_count);
+      for (uint32_t j = 0; j < i; j++)
+         if (options->specs[j].id == options->specs[i].id)
+            return AGX_FAIL(AGX_INVALID_ARGUMENT, "specialization constant %u is given twice",
+                            options->specs[i].id);
+   }
+   return AGX_OK;
+}
+
+static agx_status compile_list(const void *spirv, size_t size, const struct agxc_options *options,
+                               const struct entries *entries, struct agx_module **out_module)
+{
+   struct agx_program *program;
+   if (entries->count > 1)
+      return compile_all(spirv, size, options, entries, out_module);
+   AGX_TRY(agxc_compile(spirv, size, options, &program));
+   return agx_module_create(&program, 1, options->alloc, out_module);
+}
+
 agx_status agxc_compile_module(const void *spirv, size_t size, const struct agxc_options *options,
                                struct agx_module **out_module)
 {
@@ -93,9 +130,11 @@ agx_status agxc_compile_module(const void *spirv, size_t size, const struct agxc
       if (entries.count == 0)
          AGX_TRY(list_entries(spirv, size / 4, SpvExecutionModelVertex, &entries));
    }
-   if (entries.count > 1)
-      return compile_all(spirv, size, options, &entries, out_module);
-   struct agx_program *program;
-   AGX_TRY(agxc_compile(spirv, size, options, &program));
-   return agx_module_create(&program, 1, options->alloc, out_module);
+   AGX_TRY(compile_list(spirv, size, options, &entries, out_module));
+   agx_status status = check_specs(options, (*out_module)->programs[0]);
+   if (status != AGX_OK) {
+      agx_module_release(*out_module);
+      *out_module = NULL;
+   }
+   return status;
 }

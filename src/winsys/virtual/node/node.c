@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -220,7 +221,18 @@ static agx_status attach(struct agx_virtual_node *node, int segment_fd)
    if (!error)
       return AGX_OK;
    agxv_segment_detach(node);
-   return agx_status_fail_errno(error, "virtual node %s: shared segment", node->chip.name);
+   const uint64_t bytes = AGXV_MEMORY_OFFSET + node->options.memory_bytes;
+   struct rlimit limit;
+   if (error == -ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "virtual node %s: its segment takes %" PRIu64 " MiB of addresses, and the "
+                      "process may have %" PRIu64 " (RLIMIT_AS, ulimit -v); raise that, or set "
+                      "AGX_VIRTUAL_MEMORY lower",
+                      node->chip.name, bytes >> 20, (uint64_t)limit.rlim_cur >> 20);
+   return agx_status_fail_errno(error,
+                                "virtual node %s: shared segment of %" PRIu64
+                                " MiB, of which only what is used is taken",
+                                node->chip.name, bytes >> 20);
 }
 
 agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
