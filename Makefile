@@ -24,6 +24,7 @@ help:
 	@echo "make hal-soak      ten minutes of random operations from eight threads, with faults, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
 	@echo "make random-vertex a hundred thousand random attributes against the model of vertex fetch"
+	@echo "make random-large  a hundred thousand accesses to a buffer of 8 GiB against 64-bit arithmetic"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make check-threads check with clang that functions hold the locks that they say they need"
@@ -164,6 +165,13 @@ random-vertex: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
 	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/system_test vertex
 
+# Accesses to a buffer of 8 GiB in every form; `make test` tries fewer.
+LARGE_CASES ?= 100000
+LARGE_SEED ?= 1
+random-large: build-tests
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
+	   AGX_LARGE_CASES=$(LARGE_CASES) AGX_LARGE_SEED=$(LARGE_SEED) build-out/tests/system_test large
+
 # Every image format with every shape and sampler; `make test` tries a part.
 image-formats: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/system_test image_formats
@@ -191,4 +199,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex image-formats check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean

@@ -106,6 +106,7 @@ struct agx_device_info {
    uint32_t max_bindings;
    uint64_t max_workgroups[3];
    uint32_t queue_count;
+   uint64_t max_binding_B; /* of a buffer that a binding shows a kernel (AGX_MAX_BINDING_B) */
 };
 /* What never changes. */
 AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);

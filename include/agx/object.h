@@ -21,9 +21,10 @@ extern "C" {
 #define AGX_DEADLINE_NEVER INT64_MAX  /* wait as long as it takes */
 #define AGX_WHOLE_LENGTH   UINT64_MAX /* to the end of the buffer */
 
-#define AGX_MAX_BINDINGS 64  /* of an executable and a dispatch */
-#define AGX_MAX_PUSH_B   256 /* bytes of push constants */
-#define AGX_NAME_BYTES   64
+#define AGX_MAX_BINDING_B UINT32_MAX /* of a buffer that a binding shows a kernel: 2^32 - 1 */
+#define AGX_MAX_BINDINGS  64         /* of an executable and a dispatch */
+#define AGX_MAX_PUSH_B    256        /* bytes of push constants */
+#define AGX_NAME_BYTES    64
 
 struct agx_instance;
 struct agx_device;

@@ -56,6 +56,10 @@ done
 for stage in dense formats stage default store; do
    $glsl vertex_$stage.vert -o vertex_$stage.spv
 done
+for t in uint8_t:1:u8 uint16_t:2:u16 uint:4:u32 uint64_t:8:u64 uvec2:8:uvec2 uvec3:16:uvec3 uvec4:16:uvec4 u16vec4:8:u16vec4; do
+   type=${t%%:*} name=${t##*:} align=${t#*:}; align=${align%:*}
+   $glsl -DTYPE=$type -DALIGN=$align -DFAR=$((0x60000000 / align)) large.comp -o large_$name.spv
+done
 # Name, then what is defined.
 while read -r name defines; do
    eval "$glsl $defines robust_access.comp -o robust_$name.spv"

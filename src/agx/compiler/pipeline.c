@@ -34,6 +34,7 @@ static const struct agxc_pass passes[] = {
    {"lower_math", agxc_lower_math, AGXC_STAGE_GENERIC, 0},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_wide_address", agxc_opt_wide_address, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_hoist_common", agxc_opt_hoist_common, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -205,6 +205,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
       .max_bindings = AGX_MAX_BINDINGS,
       .max_workgroups = {0x7fffffff, 65535, 65535},
       .queue_count = device->sync.queue_count,
+      .max_binding_B = AGX_MAX_BINDING_B,
    };
    snprintf(info.name, sizeof(info.name), "%s", winsys->name);
    snprintf(info.node, sizeof(info.node), "%s", winsys->node);

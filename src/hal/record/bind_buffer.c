@@ -98,6 +98,12 @@ agx_status agx_bind_buffer(const char *name, const struct agx_program_binding *w
                            struct agx_bound *out_bound)
 {
    agx_status status = agx_bind_range(wanted, binding, device, out_bound);
+   if (status == AGX_OK && out_bound->length_B > AGX_MAX_BINDING_B)
+      status = AGX_FAIL(AGX_OUT_OF_RANGE,
+                        "%llu bytes of buffer %s; a kernel reaches at most %u of a binding: bind a "
+                        "part, or give the kernel the address",
+                        (unsigned long long)out_bound->length_B, binding->ref.buffer->label,
+                        AGX_MAX_BINDING_B);
    if (status != AGX_OK)
       agx_error_prefix("dispatch of %s: set %u binding %u", name, wanted->set, wanted->binding);
    return status;

@@ -35,7 +35,8 @@ static inline bool is_sound(const struct agx_command_buffer *commands,
    const struct agx_buffer *buffer = ref->buffer;
    return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
           agx_range_fits(ref->offset_B, length_B, buffer->size_B) &&
-          length_B >= wanted->min_size_B && agx_binding_usage_fits(&wanted->usage, buffer->usage) &&
+          length_B >= wanted->min_size_B && length_B <= AGX_MAX_BINDING_B &&
+          agx_binding_usage_fits(&wanted->usage, buffer->usage) &&
           !(wanted->access & AGX_BINDING_WRITES && buffer->flags & AGX_BUFFER_GPU_READ_ONLY);
 }
 

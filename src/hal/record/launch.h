@@ -110,12 +110,14 @@ static inline agx_status agx_launch_limit(const struct agx_launch_inputs *inputs
 {
    const uint32_t index = part->index;
    const struct agx_program_access it = agx_program_access_unpack(part->value);
+   /* Code reaches no more of a buffer of texels either, of which more may be bound. */
+   const uint64_t length_B = AGX_MIN(inputs->lengths_B[index], (uint64_t)AGX_MAX_BINDING_B);
    switch (part->kind) {
    case AGX_UNIFORM_BUFFER_COUNT:
-      *out_value = agxr_buffer_count(inputs->lengths_B[index], it.constant, it.stride, it.bytes);
+      *out_value = agxr_buffer_count(length_B, it.constant, it.stride, it.bytes);
       return AGX_OK;
    case AGX_UNIFORM_BUFFER_LAST:
-      *out_value = agxr_buffer_last(inputs->lengths_B[index], it.constant, it.stride, it.bytes);
+      *out_value = agxr_buffer_last(length_B, it.constant, it.stride, it.bytes);
       return AGX_OK;
    case AGX_UNIFORM_BUFFER_SINK:
       return agx_launch_sink(inputs, index, it, out_value);

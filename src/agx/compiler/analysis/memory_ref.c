@@ -3,13 +3,15 @@
  * Describes accesses to memory for the passes that join, forward, move and check them
  * (opt/vectorize.c, opt/memory.c, opt/licm.c, opt/address.c, lower/robust.c, opt/loads/).
  *
- * Why constants may be compared although offsets are sums modulo 2^32: a buffer binding has less
- * than 2^31 bytes, workgroup and scratch memory still less. Let two instructions that both run use
- * offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in bounds, so below
- * 2^31; so their difference as numbers lies strictly between -2^31 and 2^31, and it is congruent to
- * c - d: it is c - d. (Robust clamps hide v behind a umin; such offsets have other terms.) The same
- * goes for what an access chain from a 64-bit address reaches: the front end computes its offset in
- * 32 bits too, with a sign, so that no more than 2^31 bytes count.
+ * Why constants may be compared although offsets are sums modulo 2^32: a binding shows less than
+ * 2^32 bytes (AGX_MAX_BINDING_B), workgroup and scratch memory still less. Let two instructions
+ * that both run use offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in
+ * bounds, so their difference as numbers lies strictly between -2^32 and 2^32, and it is congruent
+ * to c - d: it is c - d, or more than 2^31 away from 0, so that bytes that the constants keep apart
+ * are apart. Where d is c plus an element's size, it is c - d: the first element's last byte is in
+ * bounds, so the byte behind it is below 2^32, too. Elements that the constants put next to each
+ * other are next to each other. (Robust clamps hide v behind a umin; such offsets have other
+ * terms.) Where code has computed a 64-bit address, the offset is a constant (spirv/address.c).
  */
 #include "agx/compiler/analysis/memory_ref.h"
 

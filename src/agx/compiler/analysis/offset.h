@@ -8,6 +8,19 @@
 
 #define AGXC_OFFSET_MAX_TERMS 16u
 
+/* Offsets are counted modulo 2^32, and a constant in one is read with its sign. What a module's
+ * types add to an index has no sign: beyond AGXC_MAX_CONSTANT_B it is no constant for passes. What
+ * they take out of an index that is multiplied is at most AGXC_MAX_MOVED_B, so that sums of both
+ * stay below 2^31. */
+#define AGXC_MAX_CONSTANT_B (1 << 30)
+#define AGXC_MAX_MOVED_B    (1 << 28)
+
+/* Whether a pass may take that constant out of an index that is multiplied. */
+static inline bool agxc_may_move(int64_t constant_B)
+{
+   return constant_B <= AGXC_MAX_MOVED_B && constant_B >= -AGXC_MAX_MOVED_B;
+}
+
 /* factor * ref. ref is what an ELEMENT gives, an operand that is no sum, or one that lies too deep;
  * neither a constant nor a MOV's result. */
 struct agxc_offset_term {

@@ -11,12 +11,13 @@
  *
  * Why an index may stand for an offset that was computed modulo 2^32: the outermost factor of
  * each summand is a stride of the access chain, a multiple of the element's size, and products of
- * strides and indices do not wrap in bounds. What the application itself computes
- * (AGXC_INSTR_WRAPS) stays below that factor and wraps as it likes, but where a range proves that
- * it does not; opt_algebraic keeps the two apart. With index + c / 2^s in bounds as a number and
- * |c| < 2^31, the index read with its sign is what belongs to base + c: so select/memory.c reads it
- * where c is in the base. (opt_algebraic takes no constant out of a shift that would lose bits of
- * it.) Bytes have no factor: there a range must prove it.
+ * strides and indices do not wrap in bounds: a binding has less than 2^32 bytes (hal/record refuses
+ * larger ones). What the application itself computes (AGXC_INSTR_WRAPS) stays below that factor and
+ * wraps as it likes, but where a range proves that it does not; opt_algebraic keeps the two apart.
+ * So index + c / 2^s, modulo 2^32, is a number below 2^(32-s), with s of at least 1, and |c| < 2^31
+ * (analysis/offset.h): for c > 0 the index read with its sign, which is less than 2^31, is what
+ * belongs to base + c, for c < 0 the index without a sign. select/memory.c reads it so where c is
+ * in the base. Bytes have no factor: there a range must prove it.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/memory_ref.h"
@@ -79,7 +80,7 @@ static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned
       return ref;
    int64_t factor = (int32_t)by;
    struct agxc_ref a = split(rw, *agxc_src_a(def), depth - 1, &inner);
-   if (inner == 0 || !fits(inner) || !fits(inner * factor))
+   if (inner == 0 || !fits(inner) || !agxc_may_move(inner * factor))
       return ref;
    *constant += inner * factor;
    struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, *agxc_src_b(def));
@@ -145,9 +146,11 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
    int64_t constant = 0;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
    unsigned shift = AGX_MIN(twos(rw, &index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
-   if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
+   /* Of bytes the application counts all: neither what it multiplied nor the sum may wrap. */
+   if (shift < log2 || (log2 == 0 && (constant < 0 || agxc_range_max(rw->ranges, &index) >=
+                                                         UINT32_MAX - (uint64_t)constant)))
       shift = 0;
-   /* Without a shift the index of a byte may pass 2^31, which would read as below zero. */
+   /* Without a shift the index of a byte may be any number of 32 bits. */
    bool in_base =
       memory->is_binding && constant != 0 && shift && agxc_has_room_for_base(rw->shader);
    if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)

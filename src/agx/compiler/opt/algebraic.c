@@ -8,6 +8,7 @@
  * opt_unroll, behind the lower_* passes and behind opt_if_conversion.
  */
 #include "agx/compiler/opt/algebraic.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 
@@ -102,7 +103,7 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
    /* Only where the shift can be undone: addresses count in elements. */
    uint32_t added = sum_const && b->imm < 32 ? (uint32_t)agxc_src_b(sum)->imm << b->imm : 0;
    if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const &&
-       (int32_t)added >> b->imm == (int32_t)agxc_src_b(sum)->imm) {
+       (int32_t)added >> b->imm == (int32_t)agxc_src_b(sum)->imm && agxc_may_move((int32_t)added)) {
       struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, *agxc_src_a(sum), *b);
       instr->op = AGXC_OP_IADD;
       instr->flags = 0;

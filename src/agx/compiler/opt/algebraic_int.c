@@ -4,6 +4,7 @@
  * second in what commutes.
  */
 #include "agx/compiler/opt/algebraic.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/ir/fold.h"
 
 #define is_const  agxc_alg_is_const
@@ -172,7 +173,9 @@ static struct agxc_ref rule_imul(struct agxc_algebra *a, struct agxc_ref x, stru
    }
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INEG, x);
-   if ((def = def_const(&x, AGXC_OP_IADD)))
+   if ((def = def_const(&x, AGXC_OP_IADD)) &&
+       ((a->instr->flags & AGXC_INSTR_WRAPS) ||
+        agxc_may_move((int64_t)(int32_t)u32(agxc_src_b(def)) * (int32_t)u32(&y))))
       return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_IMUL, *agxc_src_a(def), y),
                  agxc_u32(u32(agxc_src_b(def)) * u32(&y)));
    if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(a->instr, def))

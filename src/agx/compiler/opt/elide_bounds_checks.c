@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/memory_ref.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/fold.h"
@@ -565,7 +566,7 @@ static void visit(struct proof *p, struct agxc_instr *instr)
    if (!push_offset(p, *offset, &bytes, MAX_DEPTH))
       constant(p, 0);
    p->guard.bytes = (uint32_t)bytes;
-   if (p->failed || bytes > UINT32_MAX || !is_possible(p) || !add_guard(p))
+   if (p->failed || bytes > AGXC_MAX_CONSTANT_B || !is_possible(p) || !add_guard(p))
       return;
    struct agxc_builder b = agxc_before(p->shader, instr);
    *offset = plain(&b, *offset, MAX_DEPTH);

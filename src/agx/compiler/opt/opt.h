@@ -23,6 +23,8 @@ bool agxc_opt_unroll(struct agxc_shader *shader);
 bool agxc_opt_cse(struct agxc_shader *shader);
 /* Removes instructions without effect whose values nothing uses. Machine code, too. */
 bool agxc_opt_dce(struct agxc_shader *shader);
+/* Moves constants out of 64-bit addresses into offsets. */
+bool agxc_opt_wide_address(struct agxc_shader *shader);
 /* Brings offsets into the form that accesses have for nothing. */
 bool agxc_opt_address(struct agxc_shader *shader);
 /* Removes loads of what this thread just read or wrote, and stores that a later one covers. */

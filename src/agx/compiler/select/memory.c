@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Selection: memory and barriers. A byte offset is taken apart into index and shift where it
- * has that form. A stride's product, or sum, that wraps 32 bits lies outside every buffer (2^31
- * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
- * wrote (AGXC_INSTR_WRAPS) may wrap, which the hardware's, in 64 bits, would not.
+ * has that form. A stride's product, or sum, that wraps 32 bits lies outside every binding (less
+ * than 2^32 bytes), so index arithmetic may stand for offset arithmetic; a shift that the
+ * application wrote (AGXC_INSTR_WRAPS) may wrap, which the hardware's, in 64 bits, would not. What
+ * code adds to an address of 64 bits is exact, and taken apart where the hardware can add it.
  *
  *    before   %2 = ishl %1, #2     %3 = load_global u2, %2
  *    after    %3 = agx.load u2, %1, shift 0, format i32
@@ -14,13 +15,72 @@
 
 #define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
 #define MAX_INDEX_SHIFT 2      /* beyond the element size */
+#define MAX_BASE_HALF   252    /* a base names halves below 256 */
 
 /* ---- device memory ---------------------------------------------------- */
 
 struct address {
    struct agxc_ref base, index;
    unsigned shift;
+   bool is_signed;
 };
+
+/* Two words in neighbouring uniforms are one base. */
+static struct agxc_ref joined(const struct agxc_selector *s, struct agxc_ref base)
+{
+   const struct agxc_instr *pack = agxc_select_def_is(s, &base, AGXC_OP_PACK64);
+   if (!pack)
+      return base;
+   struct agxc_ref low = *agxc_src_low(pack), high = *agxc_src_high(pack);
+   bool is_uniform = low.kind == AGXC_UNIFORM && high.kind == AGXC_UNIFORM;
+   return is_uniform && high.half == low.half + 2 && low.half <= MAX_BASE_HALF
+             ? agxc_uniform(low.half, 64, 1)
+             : base;
+}
+
+/* Takes an index out of an address: index * 2^k of 64 bits, or of words that don't wrap. */
+static bool match_product(struct agxc_selector *s, struct agxc_ref ref, struct address *out,
+                          unsigned *out_log2)
+{
+   const struct agxc_instr *def = agxc_select_def(s, &ref);
+   if (def && def->op == AGXC_OP_PACK64 && agxc_src_high(def)->kind == AGXC_IMM &&
+       agxc_src_high(def)->imm == 0) {
+      def = agxc_select_def_is(s, agxc_src_low(def), AGXC_OP_ISHL);
+      if (!def || agxc_src_b(def)->kind != AGXC_IMM || def->flags & AGXC_INSTR_WRAPS)
+         return false;
+      *out_log2 = (unsigned)agxc_src_b(def)->imm;
+   } else {
+      if (!def || (def->op != AGXC_OP_SMUL64 && def->op != AGXC_OP_UMUL64) ||
+          agxc_src_b(def)->kind != AGXC_IMM)
+         return false;
+      uint64_t factor = (uint64_t)agxc_src_b(def)->imm;
+      if (!factor || factor & (factor - 1))
+         return false;
+      *out_log2 = (unsigned)__builtin_ctzll(factor);
+   }
+   out->is_signed = def->op == AGXC_OP_SMUL64;
+   out->index = *agxc_src_a(def);
+   return out->index.kind == AGXC_VALUE;
+}
+
+/* base + (index << k), where the access itself can add them. */
+static bool match_address(struct agxc_selector *s, struct agxc_ref ref, unsigned size_log2,
+                          unsigned max_shift, struct address *out)
+{
+   const struct agxc_instr *sum = agxc_select_def_is(s, &ref, AGXC_OP_IADD);
+   for (unsigned i = 0; sum && i < 2; i++) {
+      struct address address = {.base = joined(s, *agxc_side(sum, 1 - i))};
+      unsigned log2;
+      if (address.base.kind == AGXC_IMM || !match_product(s, *agxc_side(sum, i), &address, &log2) ||
+          log2 < size_log2 || log2 - size_log2 > max_shift)
+         continue;
+      address.shift = log2 - size_log2;
+      address.index = agxc_select_reg(s, address.index);
+      *out = address;
+      return true;
+   }
+   return false;
+}
 
 /* offset as element index of 2^size_log2 bytes and a further shift of 0..max_shift. */
 static struct address match_offset(struct agxc_selector *s, struct agxc_ref base,
@@ -28,6 +88,9 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
 {
    struct address address = {.base = base.kind == AGXC_IMM ? agxc_select_reg(s, base) : base};
    uint32_t added = 0;
+   if (offset.kind == AGXC_IMM && offset.imm == 0 &&
+       match_address(s, base, size_log2, max_shift, &address))
+      return address;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
    if (sum && agxc_src_b(sum)->kind == AGXC_IMM) {
       const struct agxc_instr *shifted = agxc_select_def_is(s, agxc_src_a(sum), AGXC_OP_ISHL);
@@ -73,14 +136,15 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    return address;
 }
 
-/* Where opt_address has put a constant of the offset into the base, what is left of it may be
- * below zero. Checked indices are not: sinks lie up to 4 GiB above the base. */
+/* Where opt_address has put a positive constant of the offset into the base, what is left of it may
+ * be below zero; next to a negative one it is above, by more than 31 bits at times. Checked indices
+ * are not below zero: sinks lie up to 4 GiB above the base. */
 static bool is_signed(const struct agxc_shader *shader, const struct agxc_ref *base,
                       bool is_unchecked)
 {
    const struct agx_program_uniform *slot =
       base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
-   return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS && slot->value &&
+   return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS && (int64_t)slot->value > 0 &&
           (is_unchecked || !shader->bindings[slot->index].robustness);
 }
 
@@ -88,7 +152,8 @@ static struct agxc_ref index_of(const struct agxc_shader *shader, const struct a
                                 bool is_unchecked)
 {
    struct agxc_ref index = address->index;
-   index.sx = index.kind != AGXC_IMM && is_signed(shader, &address->base, is_unchecked);
+   index.sx = index.kind != AGXC_IMM &&
+              (address->is_signed || is_signed(shader, &address->base, is_unchecked));
    return index;
 }
 

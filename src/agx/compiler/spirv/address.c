@@ -4,6 +4,8 @@
  * through a pointer whose buffer is known only at run time. Loads, stores, atomics, images and
  * access chains call it.
  */
+#include "agx/compiler/analysis/offset.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "agx/compiler/spirv/memory_impl.h"
 
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
@@ -26,9 +28,13 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
       return agxc_spv_dynamic_shared_offset(s, p, plus_B);
    if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
       agxc_spv_allocate_shared(s, p->var);
-   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
+   uint32_t constant_B = p->const_B + plus_B + (p->var ? p->var->offset_B : 0);
+   struct agxc_ref constant = agxc_spv_u32(constant_B);
    if (p->dynamic.kind == AGXC_NONE)
       return constant;
+   /* In a register of its own: so that no pass takes it for less than 0. */
+   if (constant_B > AGXC_MAX_CONSTANT_B && !agxc_spv_robustness(s, p))
+      constant = agxc_uniform_slot(s->shader, AGX_UNIFORM_CONSTANT, 0, constant_B, 32);
    return agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, constant);
 }
 
@@ -40,8 +46,21 @@ enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct 
                                                                          : AGXC_ROBUST_NONE;
 }
 
+void agxc_spv_add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, int64_t by_B)
+{
+   int64_t sum_B = p->const_B + by_B;
+   if (!p->is_address || (sum_B >= 0 && sum_B <= AGXC_MAX_CONSTANT_B))
+      p->const_B = (uint32_t)sum_B;
+   else
+      p->base = agxc_spv_build2(s, AGXC_OP_IADD, p->base, agxc_imm((uint64_t)by_B, 64));
+}
+
 void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
 {
+   if (p->is_address) {
+      p->base = agxc_spv_build2(s, AGXC_OP_IADD, p->base, agxc_spv_resize(s, by_B, 64, false));
+      return;
+   }
    p->dynamic =
       p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, by_B);
 }
@@ -58,6 +77,13 @@ void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct
                                                      : AGXC_OP_IMUL,
                                           index, by);
    agxc_spv_add_bytes(s, p, term);
+}
+
+void agxc_spv_move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                           bool is_signed, uint32_t stride_B)
+{
+   struct agxc_ref wide = agxc_spv_resize(s, index, 64, is_signed);
+   agxc_spv_add_bytes(s, p, agxc_spv_build2(s, AGXC_OP_IMUL, wide, agxc_imm(stride_B, 64)));
 }
 
 /* The same where the buffer is known only at run time: what would wrap stays beyond its end. */

@@ -51,11 +51,11 @@ static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct a
 static void add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t index,
                          uint32_t stride_B)
 {
-   bool wraps = p->const_B + (uint64_t)index * stride_B > INT32_MAX;
-   if (wraps && agxc_spv_robustness(s, p))
+   uint64_t by_B = (uint64_t)index * stride_B;
+   if (p->const_B + by_B > INT32_MAX && agxc_spv_robustness(s, p))
       agxc_spv_add_dynamic(s, p, agxc_spv_u32(index), stride_B);
    else
-      p->const_B += index * stride_B;
+      agxc_spv_add_constant(s, p, (int64_t)by_B);
 }
 
 static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
@@ -65,9 +65,10 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    const struct agxc_spv_member *member = &p->type->members[i];
    if (agxc_spv_has_layout(p) && !member->has_offset)
       agxc_spv_invalid(s, "member %u of type %u has no Offset", i, p->type->id);
-   p->const_B += agxc_spv_has_layout(p) ? member->offset_B
-                 : is_packed(p)         ? member->packed_offset_B
-                                        : 4 * member->first_scalar;
+   agxc_spv_add_constant(s, p,
+                         agxc_spv_has_layout(p) ? member->offset_B
+                         : is_packed(p)         ? member->packed_offset_B
+                                                : 4 * member->first_scalar);
    p->matrix_stride_B = member->matrix_stride_B;
    p->row_major = member->row_major;
    p->not_writable |= member->not_writable;
@@ -111,12 +112,29 @@ static void step_into_handle(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, index, count);
 }
 
+/* Of memory behind an address, which an index of any width reaches. */
+static void step_by_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id,
+                            uint32_t stride_B)
+{
+   struct agxc_spv_type *index;
+   struct agxc_ref ref = agxc_spv_value(s, id, &index)[0];
+   if (index->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "index of type %u", index->id);
+   struct agxc_ref wide = agxc_spv_resize(s, ref, 64, index->is_signed);
+   if (wide.kind == AGXC_IMM)
+      agxc_spv_add_constant(s, p, (int64_t)((uint64_t)wide.imm * stride_B));
+   else
+      agxc_spv_move_address(s, p, ref, index->is_signed, stride_B);
+}
+
 static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
 {
    struct agxc_ref index = agxc_spv_index(s, id);
    const struct agxc_spv_type *type = p->type;
    uint32_t stride_B = stride_of(s, p);
-   if (index.kind == AGXC_IMM) {
+   if (p->is_address) {
+      step_by_address(s, p, id, stride_B);
+   } else if (index.kind == AGXC_IMM) {
       uint32_t i = (uint32_t)index.imm;
       /* Beyond the end is undefined; stay inside. */
       add_constant(s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, type->count - 1),
@@ -166,9 +184,7 @@ static void move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_
    struct agxc_ref index = agxc_spv_value(s, id, &type)[0];
    if (type->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "element of type %u", type->id);
-   struct agxc_ref wide = agxc_spv_resize(s, index, 64, true);
-   wide = agxc_spv_build2(s, AGXC_OP_IMUL, wide, agxc_imm(stride_B, 64));
-   p->base = agxc_spv_build2(s, AGXC_OP_IADD, p->base, wide);
+   agxc_spv_move_address(s, p, index, true, stride_B);
 }
 
 /* The distance between elements is the pointer type's; where the module has no say in the layout

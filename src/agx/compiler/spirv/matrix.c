@@ -19,9 +19,10 @@
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
 
-#define BLOCK        8u
-#define ROW_MAJOR    0
-#define COLUMN_MAJOR 1
+#define BLOCK            8u
+#define ROW_MAJOR        0
+#define COLUMN_MAJOR     1
+#define MAX_SMALL_STRIDE (1 << 20) /* elements: what 32 bits count without wrapping */
 
 static void check_lanes(struct agxc_spv *s)
 {
@@ -102,13 +103,13 @@ static struct agxc_ref times(struct agxc_spv *s, struct agxc_ref value, uint32_t
 {
    if (factor && (factor & (factor - 1)) == 0)
       return agxc_spv_build2(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)__builtin_ctz(factor)));
-   return agxc_spv_build2(s, AGXC_OP_IMUL, value, agxc_spv_u32(factor));
+   return agxc_spv_build2(s, AGXC_OP_IMUL, value, agxc_imm(factor, value.bits));
 }
 
 static void advance(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
 {
    if (by_B.kind == AGXC_IMM)
-      p->const_B += (uint32_t)by_B.imm;
+      agxc_spv_add_constant(s, p, by_B.imm);
    else
       agxc_spv_add_bytes(s, p, by_B);
 }
@@ -121,7 +122,9 @@ static struct agxc_ref stride_bytes(struct agxc_spv *s, const struct agxc_spv_po
    if (!component || component->kind == AGXC_SPV_BOOL || p->type->kind == AGXC_SPV_COOPERATIVE ||
        p->type->scalars == 3)
       agxc_spv_missing(s, "cooperative matrix at a pointer to type %u", p->type->id);
-   return times(s, stride, p->type->packed_B);
+   bool is_small = stride.kind == AGXC_IMM && stride.imm < MAX_SMALL_STRIDE;
+   unsigned bits = p->is_address && !is_small ? 64 : 32;
+   return times(s, agxc_spv_resize(s, stride, bits, false), p->type->packed_B);
 }
 
 /* The optional memory operands at i: what others write or read meanwhile counts as volatile. */
@@ -161,8 +164,11 @@ static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct agxc_ref row = lane_row(s, lane, type->rows);
    struct agxc_ref column = lane_column(s, lane, type->columns);
    struct agxc_ref far = g.by_rows ? row : column, near = g.by_rows ? column : row;
-   far = g.stride_B.kind == AGXC_IMM ? times(s, far, (uint32_t)g.stride_B.imm)
-                                     : agxc_spv_build2(s, AGXC_OP_IMUL, far, g.stride_B);
+   far = agxc_spv_resize(s, far, g.stride_B.bits, false);
+   near = agxc_spv_resize(s, near, g.stride_B.bits, false);
+   far = g.stride_B.kind == AGXC_IMM && (uint64_t)g.stride_B.imm <= UINT32_MAX
+            ? times(s, far, (uint32_t)g.stride_B.imm)
+            : agxc_spv_build2(s, AGXC_OP_IMUL, far, g.stride_B);
    advance(s, &g.at, agxc_spv_build2(s, AGXC_OP_IADD, far, times(s, near, type->elem->packed_B)));
    return g;
 }
@@ -203,9 +209,7 @@ static void do_run(struct agxc_spv *s, const struct grid *g, const struct run *r
 {
    struct agxc_spv_pointer at = g->at;
    at.const_B += run->near * g->type->elem->packed_B;
-   struct agxc_ref far_B = g->stride_B.kind == AGXC_IMM
-                              ? agxc_spv_u32((uint32_t)g->stride_B.imm * run->far)
-                              : times(s, g->stride_B, run->far);
+   struct agxc_ref far_B = times(s, g->stride_B, run->far);
    if (run->far)
       advance(s, &at, far_B);
    act(s, g, &at, run, refs);

@@ -30,7 +30,12 @@ enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s,
 /* Moves the dynamic part of p, which is in memory, by index elements of stride_B bytes. */
 void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
                           uint32_t stride_B);
-/* Moves it by that many bytes. */
+/* Moves p, which is in memory, by a constant: bindings modulo 2^32, addresses in 64 bits. */
+void agxc_spv_add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, int64_t by_B);
+/* Moves an address by index elements, in 64 bits: memory behind it may have any size. */
+void agxc_spv_move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                           bool is_signed, uint32_t stride_B);
+/* Moves it by that many bytes, of 32 bits and without sign; an address by 64 bits, too. */
 void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B);
 /* As agxc_spv_add_dynamic, for a buffer that is known only at run time: what would wrap stays
  * beyond its end. stride_B is not 0. */
