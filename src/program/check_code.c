@@ -80,17 +80,17 @@ static agx_status check_operands(const struct code *code, const struct agx_isa_i
 
 /* ---- textures ---------------------------------------------------------- */
 
-/* Registers that a coordinate vector takes, of 32 and of 16 bits, and axes, by dimension. What
- * the operand table says of such vectors is only where they begin. Source: docs/hw/machine.md, 14.
+/* Registers that a coordinate vector takes, of 32 and of 16 bits, by dimension. What the operand
+ * table says of such vectors is only where they begin. Source: docs/hw/machine.md, 14.
  */
 static const struct {
-   uint8_t wide, narrow, axes;
+   uint8_t wide, narrow;
 } dims[] = {
-   [AGX_ISA_DIM_1D] = {1, 1, 1},          [AGX_ISA_DIM_1D_ARRAY] = {2, 2, 1},
-   [AGX_ISA_DIM_2D] = {2, 2, 2},          [AGX_ISA_DIM_2D_ARRAY] = {3, 3, 2},
-   [AGX_ISA_DIM_2D_MS] = {3, 3, 2},       [AGX_ISA_DIM_3D] = {3, 3, 3},
-   [AGX_ISA_DIM_CUBE] = {3, 3, 3},        [AGX_ISA_DIM_CUBE_ARRAY] = {4, 4, 3},
-   [AGX_ISA_DIM_2D_MS_ARRAY] = {3, 4, 2},
+   [AGX_ISA_DIM_1D] = {1, 1},          [AGX_ISA_DIM_1D_ARRAY] = {2, 2},
+   [AGX_ISA_DIM_2D] = {2, 2},          [AGX_ISA_DIM_2D_ARRAY] = {3, 3},
+   [AGX_ISA_DIM_2D_MS] = {3, 3},       [AGX_ISA_DIM_3D] = {3, 3},
+   [AGX_ISA_DIM_CUBE] = {3, 3},        [AGX_ISA_DIM_CUBE_ARRAY] = {4, 4},
+   [AGX_ISA_DIM_2D_MS_ARRAY] = {3, 4},
 };
 
 static bool registers_fit(const struct code *code, const struct agx_isa_operand *first,
@@ -148,15 +148,15 @@ static bool is_sampler(const struct code *code, const struct agx_isa_operand *op
 static bool sample_fits(const struct code *code, const struct agx_isa_instr *instr)
 {
    const struct agx_isa_operand *at = instr->operand;
-   int64_t dim = at[AGX_ISA_SMPF_DIM].value, mode = at[AGX_ISA_SMPF_LOD_MODE].value;
+   int64_t dim = at[AGX_ISA_SMPF_DIM].value;
    unsigned results = at[AGX_ISA_SMPF_SPARSE].value ? 8 : 4;
-   bool has_gradients = mode == AGX_ISA_LOD_MODE_LOD_GRAD || mode == AGX_ISA_LOD_MODE_LOD_GRAD_MIN;
+   unsigned gradients = agx_isa_gradient_count(instr) * at[AGX_ISA_SMPF_LOD].bits / 16u;
    bool is_there = is_state(code, &at[AGX_ISA_SMPF_TEXTURE]) ||
                    is_bindless(code, &at[AGX_ISA_SMPF_HEAP], &at[AGX_ISA_SMPF_TEXTURE]);
    return is_there && is_sampler(code, &at[AGX_ISA_SMPF_SAMPLER]) &&
           coordinates_fit(code, &at[AGX_ISA_SMPF_COORD], dim) &&
           registers_fit(code, &at[AGX_ISA_SMPF_R], results * at[AGX_ISA_SMPF_R].bits / 16u) &&
-          (!has_gradients || registers_fit(code, &at[AGX_ISA_SMPF_LOD], 4u * dims[dim].axes + 1u));
+          registers_fit(code, &at[AGX_ISA_SMPF_LOD], gradients);
 }
 
 /* Textures and images by state register, or out of one of the program's heaps. */

@@ -312,6 +312,15 @@ static void test_textures_are_checked(void **state)
       {{"smpi r=r0 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=x group=a", "stop"}, true},
       {{"smpi r=r0..r3 heap=du0 texture=r3 sampler=ss0 coord=r2 dim=2d mask=xyzw group=a", "stop"},
        false}, /* of no array's heap */
+      /* Gradients: two registers an axis, here up to the program's last. */
+      {{"smpf r=r0 texture=ts0 sampler=ss0 coord=r0 lod=r0..r3 dim=2d mask=x lod_mode=lod_grad "
+        "group=a",
+        "stop"},
+       true},
+      {{"smpf r=r0 texture=ts0 sampler=ss0 coord=r0 lod=r1..r4 dim=2d mask=x lod_mode=lod_grad "
+        "group=a",
+        "stop"},
+       false},
       {{"imgw r=r0..r3 heap=du0 texture=r3 coord=r2 lod=0 dim=2d", "stop"}, false},
       {{"imgw r=r0..r3 texture=ts1 coord=r2 lod=0 dim=2d", "stop"}, true},
       {{"imgw r=r0..r3 texture=ts2 coord=r2 lod=0 dim=2d", "stop"}, false},

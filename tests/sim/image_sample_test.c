@@ -120,7 +120,7 @@ static void test_level_of_detail(void **state)
 {
    struct image_case c;
    image_begin(&c,
-               READ "smpf r=r20..r21 texture=ts0 sampler=ss0 coord=r4 lod=r8..r9 dim=2d mask=xy "
+               READ "smpf r=r20..r21 texture=ts0 sampler=ss0 coord=r4 lod=r8..r11 dim=2d mask=xy "
                     "lod_mode=lod_grad query_lod group=a" WRITE);
    c.texture.unk_mipmapped = true;
    c.texture.last_level = 3;

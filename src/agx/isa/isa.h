@@ -119,6 +119,11 @@ struct agx_isa_info {
 /* The row; op must be below AGX_ISA_OP_COUNT. */
 const struct agx_isa_info *agx_isa_info(enum agx_isa_op op);
 
+/* How many registers the lod operand of a texture read names when it holds gradients, in elements
+ * of the operand's bits; 0: instr has no gradients. The dimension decides, so that the operand's
+ * own count, its form's, says only how the vector begins. */
+unsigned agx_isa_gradient_count(const struct agx_isa_instr *instr);
+
 /* Decodes the instruction at the start of bytes. Fails with AGX_OUT_OF_RANGE
  * when it is cut short and AGX_INVALID_ARGUMENT when no row matches or an
  * operand field is invalid; the text says at which byte and why. */

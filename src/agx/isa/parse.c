@@ -308,6 +308,20 @@ static agx_status fill_rest(const struct agx_isa_row *row, uint32_t seen,
    return AGX_OK;
 }
 
+/* Text names all registers of gradients, the operand those of its form. */
+static agx_status shorten_gradients(struct agx_isa_instr *instr)
+{
+   unsigned count = agx_isa_gradient_count(instr);
+   struct agx_isa_operand *lod = &instr->operand[AGX_ISA_SMPF_LOD];
+   if (!count || lod->kind != AGX_ISA_REG)
+      return AGX_OK;
+   if (lod->count != count)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: operand lod: %u registers, gradients here take %u",
+                      agx_isa_info(instr->op)->name, lod->count, count);
+   lod->count = instr->operand[AGX_ISA_SMPF_LOD_MODE].value == AGX_ISA_LOD_MODE_LOD_GRAD ? 2 : 5;
+   return AGX_OK;
+}
+
 agx_status agx_isa_parse(const char *text, size_t length, struct agx_isa_instr *out_instr)
 {
    struct agx_isa_span line = {text, text + length};
@@ -320,5 +334,6 @@ agx_status agx_isa_parse(const char *text, size_t length, struct agx_isa_instr *
    uint32_t seen = 0;
    for (word = next_word(&line); word.at < word.end; word = next_word(&line))
       AGX_TRY(parse_operand(row, word, out_instr, &seen));
-   return fill_rest(row, seen, out_instr);
+   AGX_TRY(fill_rest(row, seen, out_instr));
+   return shorten_gradients(out_instr);
 }

@@ -148,6 +148,7 @@ size_t agx_isa_print(const struct agx_isa_instr *instr, char *text, size_t capac
       return out.length;
    }
    const struct agx_isa_row *row = &agx_isa_rows[instr->op];
+   unsigned gradients = agx_isa_gradient_count(instr);
    add(&out, "%s", row->info.name);
    if (row->info.long_B && instr->length && instr->length != shortest_length(instr))
       add(&out, "/%u", instr->length);
@@ -160,7 +161,10 @@ size_t agx_isa_print(const struct agx_isa_instr *instr, char *text, size_t capac
       if (slot->type == AGX_ISA_TYPE_FLAG && operand->value == 1)
          continue;
       add(&out, "=");
-      add_operand(&out, slot, operand);
+      struct agx_isa_operand whole = *operand;
+      if (gradients && i == AGX_ISA_SMPF_LOD && operand->kind == AGX_ISA_REG)
+         whole.count = (uint8_t)gradients;
+      add_operand(&out, slot, &whole);
    }
    return out.length;
 }
