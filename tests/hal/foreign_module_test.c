@@ -21,12 +21,48 @@ static uint32_t shared_stride(const uint32_t *x, uint32_t i)
    return x[i / GROUP * GROUP + mirror] + 1000 * mirror;
 }
 
+static uint32_t annotations(const uint32_t *x, uint32_t i)
+{
+   return x[i] + 7;
+}
+
+static uint32_t matrix_pointers(const uint32_t *x, uint32_t i)
+{
+   return i % 4 + (i % 2 ? 100 : 0);
+}
+
+static uint32_t copied_handles(const uint32_t *x, uint32_t i)
+{
+   return 3 * i + x[i];
+}
+
 static const struct foreign {
    const char *name;
    uint32_t (*expected)(const uint32_t *x, uint32_t i);
+   bool has_texture;
 } modules[] = {
    {"shared_stride", shared_stride},
+   {"annotations", annotations},
+   {"nested", annotations},
+   {"matrix_pointers", matrix_pointers},
+   {"copied_handles", copied_handles, true},
 };
+
+static float three_times_x(int x, int y, int z, int level, int sample)
+{
+   return (float)(3 * x);
+}
+
+/* Bindings 2 and 3: texels of 3 * x, and a sampler. */
+static void bind_texture(struct image_launch *it)
+{
+   struct agx_image *image =
+      image_make(it, (struct agx_image_desc){
+                        .type = AGX_IMAGE_2D, .format = "r32f", .width = THREADS, .height = 1});
+   image_fill(image, three_times_x);
+   image_bind(it, (struct agx_binding){.binding = 2, .image = image});
+   image_bind(it, (struct agx_binding){.binding = 3, .sampler = it->nearest});
+}
 
 static void check(struct image_launch *it, const struct foreign *module)
 {
@@ -35,6 +71,8 @@ static void check(struct image_launch *it, const struct foreign *module)
    for (uint32_t i = 0; i < THREADS; i++)
       x[i] = i * 37 % 101;
    snprintf(path, sizeof(path), "kernels/foreign/%s.spv", module->name);
+   if (module->has_texture)
+      bind_texture(it);
    image_run_groups(it, path, THREADS / GROUP);
    for (uint32_t i = 0; i < THREADS; i++)
       if (y[i] != module->expected(x, i))

@@ -195,12 +195,13 @@ void agxc_spv_op_select(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_op_copy(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   if (type->kind != AGXC_SPV_POINTER) {
+   bool is_handle = agxc_spv_type_is_handle(type);
+   if (type->kind != AGXC_SPV_POINTER && !is_handle) {
       agxc_spv_define(s, in, agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type));
       return;
    }
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
-   if (p->type != type->elem)
-      agxc_spv_invalid(s, "copy of a pointer to type %u", p->type->id);
+   if (p->type != (is_handle ? type : type->elem))
+      agxc_spv_invalid(s, "copy of type %u, not %u", p->type->id, type->id);
    agxc_spv_define_pointer(s, in, p);
 }

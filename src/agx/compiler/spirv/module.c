@@ -55,8 +55,10 @@ static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
    if (addressing != SpvAddressingModelLogical &&
        addressing != SpvAddressingModelPhysicalStorageBuffer64)
       agxc_spv_missing(w->s, "addressing model %u", addressing);
-   if (memory != SpvMemoryModelGLSL450 && memory != SpvMemoryModelVulkan)
-      agxc_spv_missing(w->s, "memory model %u", memory);
+   /* Simple promises less than GLSL450: nothing between threads. */
+   if (memory != SpvMemoryModelSimple && memory != SpvMemoryModelGLSL450 &&
+       memory != SpvMemoryModelVulkan)
+      agxc_spv_missing(w->s, "memory model OpenCL (%u): declare GLSL450, Vulkan or Simple", memory);
    w->s->shader->takes_addresses = addressing == SpvAddressingModelPhysicalStorageBuffer64;
    w->has_model = true;
 }
@@ -118,13 +120,23 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    s->has_size = true;
 }
 
+static void decorate(struct agxc_spv *s, uint32_t target, struct agxc_spv_decoration d)
+{
+   struct agxc_spv_id *id = agxc_spv_id(s, target);
+   d.next = id->decorations;
+   id->decorations = AGX_ARENA_NEW(s->arena, struct agxc_spv_decoration);
+   *id->decorations = d;
+   if (d.member == AGXC_SPV_NO_MEMBER && d.kind == SpvDecorationBuiltIn &&
+       d.value == SpvBuiltInWorkgroupSize)
+      s->workgroup_size_id = target;
+}
+
 static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
 {
    struct agxc_spv *s = w->s;
    bool of_member = in->opcode == SpvOpMemberDecorate;
-   struct agxc_spv_id *id = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
+   uint32_t target = agxc_spv_operand(s, in, 0);
    struct agxc_spv_decoration d = {
-      .next = id->decorations,
       .member = of_member ? agxc_spv_operand(s, in, 1) : AGXC_SPV_NO_MEMBER,
       .kind = agxc_spv_operand(s, in, 1 + of_member),
    };
@@ -134,10 +146,32 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
    if (agxc_spv_operand_count(in) > 2u + of_member)
       d.value = agxc_spv_operand(s, in, 2 + of_member);
    s->any_coherent |= d.kind == SpvDecorationCoherent || d.kind == SpvDecorationVolatile;
-   id->decorations = AGX_ARENA_NEW(s->arena, struct agxc_spv_decoration);
-   *id->decorations = d;
-   if (!of_member && d.kind == SpvDecorationBuiltIn && d.value == SpvBuiltInWorkgroupSize)
-      s->workgroup_size_id = agxc_spv_operand(s, in, 0);
+   decorate(s, target, d);
+}
+
+static void read_group(struct walk *w, const struct agxc_spv_instr *in)
+{
+   agxc_spv_result(w->s, in)->kind = AGXC_SPV_ID_OTHER;
+}
+
+/* What the group was decorated with, which comes before, goes to each target or its member. */
+static void read_group_decoration(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   bool of_members = in->opcode == SpvOpGroupMemberDecorate;
+   uint32_t group = agxc_spv_operand(s, in, 0), step = of_members ? 2 : 1;
+   const struct agxc_spv_decoration *first = agxc_spv_id(s, group)->decorations;
+   for (uint32_t i = 1; i < agxc_spv_operand_count(in); i += step) {
+      uint32_t target = agxc_spv_operand(s, in, i);
+      if (target == group)
+         agxc_spv_invalid(s, "group %u decorates itself", group);
+      for (const struct agxc_spv_decoration *d = first; d; d = d->next) {
+         struct agxc_spv_decoration copy = *d;
+         if (of_members)
+            copy.member = agxc_spv_operand(s, in, i + 1);
+         decorate(s, target, copy);
+      }
+   }
 }
 
 static void read_non_semantic(struct walk *w, const struct agxc_spv_instr *in)
@@ -163,6 +197,8 @@ static const struct {
    {SpvOpExecutionMode, SpvOpExecutionMode, read_mode, NULL},
    {SpvOpExecutionModeId, SpvOpExecutionModeId, read_mode, NULL},
    {SpvOpDecorate, SpvOpMemberDecorate, read_decoration, NULL},
+   {SpvOpDecorationGroup, SpvOpDecorationGroup, read_group, NULL},
+   {SpvOpGroupDecorate, SpvOpGroupMemberDecorate, read_group_decoration, NULL},
    {SpvOpDecorateId, SpvOpDecorateId, read_decoration, NULL},
    {SpvOpTypeVoid, SpvOpTypeFunction, NULL, agxc_spv_read_type},
    {SpvOpTypeForwardPointer, SpvOpTypeForwardPointer, NULL, agxc_spv_read_forward_pointer},

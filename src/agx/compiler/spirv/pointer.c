@@ -80,12 +80,12 @@ static struct agxc_ref whole_address(struct agxc_spv *s, const struct agxc_spv_p
    return agxc_spv_build2(s, AGXC_OP_IADD, p->base, agxc_spv_resize(s, offset, 64, false));
 }
 
-struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+/* Also of pointers into matrices, which say where, but not how the parts lie. */
+static struct agxc_ref *place_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    struct agxc_ref *out = agxc_spv_refs(s, AGXC_SPV_POINTER_PARTS);
    if (!s->b.block)
       agxc_spv_missing(s, "pointer in a constant expression");
-   need_no_matrix(s, p);
    switch (p->place) {
    case AGXC_SPV_PLACE_BUFFER:
       bound_refs(s, p, out);
@@ -107,6 +107,12 @@ struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv
                        agxc_spv_storage_name(p->var->storage));
    }
    return out;
+}
+
+struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   need_no_matrix(s, p);
+   return place_refs(s, p);
 }
 
 /* ---- value to known ---------------------------------------------------- */
@@ -140,17 +146,29 @@ struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct 
 
 /* ---- instructions ------------------------------------------------------ */
 
+/* A value that is only compared: of a known pointer, also of one into a matrix. */
+static const struct agxc_ref *refs_of(struct agxc_spv *s, uint32_t id,
+                                      struct agxc_spv_type **out_type)
+{
+   const struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind != AGXC_SPV_ID_POINTER || entry->type->kind != AGXC_SPV_POINTER)
+      return agxc_spv_value(s, id, out_type);
+   *out_type = entry->type;
+   return place_refs(s, agxc_spv_pointer_of(s, id));
+}
+
 /* Both operands of a comparison or difference, which have one type. */
 static const struct agxc_spv_type *two_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in,
                                                 const struct agxc_ref **out_a,
                                                 const struct agxc_ref **out_b)
 {
-   struct agxc_spv_type *a, *b;
-   *out_a = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &a);
-   *out_b = agxc_spv_value(s, agxc_spv_operand(s, in, 1), &b);
-   if (a->kind != AGXC_SPV_POINTER || b != a)
-      agxc_spv_invalid(s, "of types %u and %u", a->id, b->id);
-   return a;
+   uint32_t a = agxc_spv_operand(s, in, 0), b = agxc_spv_operand(s, in, 1);
+   struct agxc_spv_type *type, *other;
+   *out_a = refs_of(s, a, &type);
+   *out_b = refs_of(s, b, &other);
+   if (type->kind != AGXC_SPV_POINTER || other != type)
+      agxc_spv_invalid(s, "of types %u and %u", type->id, other->id);
+   return type;
 }
 
 void agxc_spv_op_ptr_compare(struct agxc_spv *s, const struct agxc_spv_instr *in)

@@ -108,13 +108,18 @@ struct agxc_spv_op {
 /* What op.def says of an opcode, or NULL when the front end does not take it. */
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
-/* Tables have an element for each opcode below CORE_COUNT, and for one range of later ones. */
+/* Tables have an element for each opcode below CORE_COUNT, and for two ranges of later ones. */
 #define AGXC_SPV_CORE_COUNT  512
 #define AGXC_SPV_LATER_FIRST 4416
 #define AGXC_SPV_LATER_COUNT 64
-#define AGXC_SPV_OP_COUNT    (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
+#define AGXC_SPV_TEXT_FIRST  5632 /* decorations with text */
+#define AGXC_SPV_TEXT_COUNT  2
+#define AGXC_SPV_OP_COUNT    (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT + AGXC_SPV_TEXT_COUNT)
 #define AGXC_SPV_OP_INDEX(opcode)                                                                  \
-   ((opcode) < AGXC_SPV_CORE_COUNT ? (opcode) : (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT)
+   ((opcode) < AGXC_SPV_CORE_COUNT ? (opcode)                                                      \
+    : (opcode) < AGXC_SPV_TEXT_FIRST                                                               \
+       ? (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT                                       \
+       : (opcode)-AGXC_SPV_TEXT_FIRST + AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
 
 /* ---- types ------------------------------------------------------------- */
 

@@ -44,8 +44,9 @@ static const struct agxc_spv_op rows[AGXC_SPV_OP_COUNT] = {
 
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode)
 {
-   if (opcode >= AGXC_SPV_CORE_COUNT &&
-       (opcode < AGXC_SPV_LATER_FIRST || opcode >= AGXC_SPV_LATER_FIRST + AGXC_SPV_LATER_COUNT))
+   bool is_later = opcode - AGXC_SPV_LATER_FIRST < AGXC_SPV_LATER_COUNT;
+   bool is_text = opcode - AGXC_SPV_TEXT_FIRST < AGXC_SPV_TEXT_COUNT;
+   if (opcode >= AGXC_SPV_CORE_COUNT && !is_later && !is_text)
       return NULL;
    return rows[AGXC_SPV_OP_INDEX(opcode)].words ? &rows[AGXC_SPV_OP_INDEX(opcode)] : NULL;
 }
