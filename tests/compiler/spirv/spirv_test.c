@@ -120,6 +120,11 @@ static const struct {
    {"axpy", SpvOpCapability, 0, 1, SpvCapabilityFloat64, AGX_UNIMPLEMENTED, "capability Float64"},
    {"axpy", SpvOpCapability, 0, 1, SpvCapabilityGroups, AGX_UNIMPLEMENTED, "capability Groups"},
    {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 5000, AGX_UNIMPLEMENTED, "opcode 5000"},
+   {"axpy", SpvOpCapability, 0, 1, 4212, AGX_UNIMPLEMENTED,
+    "capability Float8EXT (4212) is not supported: compile without"},
+   {"axpy", SpvOpCapability, 0, 1, 6912, AGX_UNIMPLEMENTED,
+    "capability DotProductFloat16AccFloat32VALVE (6912)"},
+   {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 4418, AGX_UNIMPLEMENTED, "opcode 4418 (OpUntyped"},
    {"axpy", SpvOpMemoryModel, 0, 1, SpvAddressingModelPhysical64, AGX_UNIMPLEMENTED,
     "addressing model"},
    {"axpy", SpvOpMemoryModel, 0, 2, SpvMemoryModelOpenCL, AGX_UNIMPLEMENTED, "memory model"},
@@ -232,6 +237,25 @@ static void entry_points_are_chosen(void **state)
    free(words);
 }
 
+/* Only debug information uses it, by rule of its extension. */
+static void forward_references_are_skipped(void **state)
+{
+   size_t word_count;
+   uint32_t *words = read_module("axpy", &word_count);
+   size_t at = (size_t)(find_instruction(words, word_count, SpvOpFunction, 0) - words);
+   const uint32_t extra[] = {5 << 16 | 4433, 2, words[3]++, 1, 1};
+   uint32_t *longer = malloc((word_count + AGX_COUNT(extra)) * 4);
+   memcpy(longer, words, at * 4);
+   memcpy(longer + at, extra, sizeof(extra));
+   memcpy(longer + at + AGX_COUNT(extra), words + at, (word_count - at) * 4);
+   longer[3] = words[3];
+   struct spirv_front front;
+   assert_ok(spirv_front_run(&front, longer, word_count + AGX_COUNT(extra), NULL));
+   spirv_front_fini(&front);
+   free(longer);
+   free(words);
+}
+
 /* ---- random damage ----------------------------------------------------- */
 
 static void try_module(const uint32_t *words, size_t word_count)
@@ -317,10 +341,15 @@ static void damage_is_survived(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(text_is_golden),          cmocka_unit_test(bytes_may_be_swapped),
-      cmocka_unit_test(declarations_are_filled), cmocka_unit_test(rules_are_checked),
-      cmocka_unit_test(recursion_is_refused),    cmocka_unit_test(entry_points_are_chosen),
-      cmocka_unit_test(truncation_is_survived),  cmocka_unit_test(damage_is_survived),
+      cmocka_unit_test(text_is_golden),
+      cmocka_unit_test(bytes_may_be_swapped),
+      cmocka_unit_test(declarations_are_filled),
+      cmocka_unit_test(rules_are_checked),
+      cmocka_unit_test(recursion_is_refused),
+      cmocka_unit_test(entry_points_are_chosen),
+      cmocka_unit_test(forward_references_are_skipped),
+      cmocka_unit_test(truncation_is_survived),
+      cmocka_unit_test(damage_is_survived),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
    if (!agxc_spv_takes(w->s, AGXC_SPV_NAME_CAPABILITY, capability))
-      agxc_spv_missing(w->s, "capability %s (%u)",
+      agxc_spv_missing(w->s, "capability %s (%u) is not supported: compile without what needs it",
                        agxc_spv_name(AGXC_SPV_NAME_CAPABILITY, capability), capability);
 }
 
@@ -113,7 +113,8 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    }
    if ((mode != SpvExecutionModeLocalSize || s->shader->is_vertex) &&
        mode != SpvExecutionModeLocalSizeId)
-      agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_name(AGXC_SPV_NAME_MODE, mode), mode);
+      agxc_spv_missing(s, "execution mode %s (%u) is not supported: leave it out",
+                       agxc_spv_name(AGXC_SPV_NAME_MODE, mode), mode);
    for (unsigned i = 0; i < 3; i++)
       s->size_ids[i] = agxc_spv_operand(s, in, 2 + i);
    s->size_is_ids = mode == SpvExecutionModeLocalSizeId;
@@ -141,8 +142,8 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
       .kind = agxc_spv_operand(s, in, 1 + of_member),
    };
    if (!agxc_spv_takes(s, AGXC_SPV_NAME_DECORATION, d.kind))
-      agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_name(AGXC_SPV_NAME_DECORATION, d.kind),
-                       d.kind);
+      agxc_spv_missing(s, "decoration %s (%u) is not supported here: leave it out",
+                       agxc_spv_name(AGXC_SPV_NAME_DECORATION, d.kind), d.kind);
    if (agxc_spv_operand_count(in) > 2u + of_member)
       d.value = agxc_spv_operand(s, in, 2 + of_member);
    s->any_coherent |= d.kind == SpvDecorationCoherent || d.kind == SpvDecorationVolatile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table name.def: names of opcodes and enumerants for messages, and which enumerants the front
- * end takes. Callers are the reader and the files that refuse something.
+ * The tables name.def and opcode_name.def: names of enumerants and opcodes for messages, and which
+ * enumerants the front end takes. Callers are the reader and the files that refuse something.
  */
 #include "agx/compiler/spirv/reader_impl.h"
 
@@ -19,6 +19,7 @@ static const struct name names[] = {
 #define COMP(table, number, text) {AGXC_SPV_NAME_##table, IN_COMPUTE, number, #text},
 #define VERT(table, number, text) {AGXC_SPV_NAME_##table, IN_VERTEX, number, #text},
 #define TAKE(table, number, text) {AGXC_SPV_NAME_##table, IN_COMPUTE | IN_VERTEX, number, #text},
+#include "agx/compiler/spirv/opcode_name.def"
 #include "agx/compiler/spirv/name.def"
 #undef NAME
 #undef COMP

@@ -34,7 +34,7 @@ struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at)
       agxc_spv_invalid(s, "length %u with %u words left", in.length, s->word_count - at);
    const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
    if (!row)
-      agxc_spv_missing(s, "instruction not supported");
+      agxc_spv_missing(s, "the instruction is not supported: compile without what needs it");
    if (in.length < row->words)
       agxc_spv_invalid(s, "length %u, at least %u needed", in.length, row->words);
    if (row->flags & AGXC_SPV_HAS_TYPE)

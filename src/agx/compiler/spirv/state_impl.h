@@ -21,6 +21,7 @@
 
 /* Newer than some headers. Source: the SPIR-V registry. */
 #define SpvCapabilityCooperativeMatrixKHR 6022
+#define SpvOpExtInstWithForwardRefsKHR    4433
 #define SpvOpTypeCooperativeMatrixKHR     4456
 #define SpvOpCooperativeMatrixLoadKHR     4457
 #define SpvOpCooperativeMatrixStoreKHR    4458

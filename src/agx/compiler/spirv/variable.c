@@ -90,7 +90,8 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
       agxc_spv_invalid(s, "input that is no builtin");
    const char *name = agxc_spv_name(AGXC_SPV_NAME_BUILTIN, d->value);
    if (!agxc_spv_takes(s, AGXC_SPV_NAME_BUILTIN, d->value))
-      agxc_spv_missing(s, "builtin %s (%u)", name, d->value);
+      agxc_spv_missing(s, "builtin %s (%u) is not supported in this stage: do without it", name,
+                       d->value);
    uint32_t components = builtin_components(d->value);
    const struct agxc_spv_type *component = agxc_spv_component(var->type);
    bool has_count =
