@@ -34,6 +34,45 @@ static void options_reach_the_program(void **state)
                     0);
 }
 
+/* --inject takes what the variable takes. */
+static void scripts_may_stand_in_the_option(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL",
+                             "virtual --inject 'hang 5; lose 7' -- sh -c 'echo "
+                             "$AGX_VIRTUAL_INJECT'",
+                             text),
+                    0);
+   assert_string_equal(text, "hang 5; lose 7\n");
+   assert_int_equal(
+      tool_run("AGX_TOOL", "virtual --inject=@/dev/null -- sh -c 'echo $AGX_VIRTUAL_INJECT'", text),
+      0);
+   assert_string_equal(text, "@/dev/null\n");
+}
+
+/* Before the command runs. */
+static void bad_variables_are_refused_by_name(void **state)
+{
+   static const struct {
+      const char *name, *value, *words;
+   } rows[] = {
+      {"AGX_VIRTUAL_STRICT", "yes", "AGX_VIRTUAL_STRICT=yes: it takes a number from 0 to 1"},
+      {"AGX_VIRTUAL_STATS", "xml", "AGX_VIRTUAL_STATS=xml: it takes table, json"},
+      {"AGX_VIRTUAL_MEMORY", "4096", "AGX_VIRTUAL_MEMORY=4096: it takes a number from 1048576 to"},
+      {"AGX_VIRTUAL_INJECT", "hang x", "fault script, line 1: \"x\""},
+   };
+   static char text[TOOL_MAX_OUTPUT];
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+      setenv(rows[i].name, rows[i].value, 1);
+      assert_int_not_equal(tool_run("AGX_TOOL", "virtual -- echo ran", text), 0);
+      unsetenv(rows[i].name);
+      if (!strstr(text, rows[i].words) || strstr(text, "ran\n"))
+         fail_msg("%s: %s", rows[i].name, text);
+   }
+   assert_int_not_equal(tool_run("AGX_TOOL", "virtual --inject 'explode 1' -- echo ran", text), 0);
+   assert_non_null(strstr(text, "\"explode\" is none of"));
+}
+
 static void what_is_preloaded_stays(void **state)
 {
    static char text[TOOL_MAX_OUTPUT];
@@ -124,7 +163,7 @@ static void mistakes_are_named(void **state)
          fail_msg("%s: %s", rows[i].arguments, text);
    }
    assert_int_equal(tool_run("AGX_TOOL", "virtual --help", text), 0);
-   assert_non_null(strstr(text, "--inject FILE"));
+   assert_non_null(strstr(text, "--inject SCRIPT"));
 }
 
 AGX_TEST_FILE(void)
@@ -132,6 +171,8 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_program_sees_the_node),
       cmocka_unit_test(options_reach_the_program),
+      cmocka_unit_test(scripts_may_stand_in_the_option),
+      cmocka_unit_test(bad_variables_are_refused_by_name),
       cmocka_unit_test(what_is_preloaded_stays),
       cmocka_unit_test(the_library_is_found_beside_the_program),
       cmocka_unit_test(the_end_is_passed_on),

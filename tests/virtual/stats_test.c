@@ -26,17 +26,21 @@ static void understands_its_values(void **state)
       {"json", AGXV_STATS_JSON, ""},
       {"json:/tmp/a:b.json", AGXV_STATS_JSON, "/tmp/a:b.json"},
       {"table:out.txt", AGXV_STATS_TABLE, "out.txt"},
-      {"jsonl", AGXV_STATS_NONE, ""},
-      {"yes", AGXV_STATS_NONE, ""},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      struct agxv_stats stats = agxv_stats_parse(cases[i].text);
+      struct agxv_stats stats;
+      assert_ok(agxv_stats_parse(cases[i].text, &stats));
       assert_int_equal(stats.form, cases[i].form);
       assert_string_equal(stats.path, cases[i].path);
    }
    char text[2000] = "json:";
    memset(text + 5, 'a', sizeof(text) - 6);
-   assert_int_equal(agxv_stats_parse(text).form, AGXV_STATS_NONE);
+   struct agxv_stats stats;
+   assert_fails(agxv_stats_parse(text, &stats), AGX_INVALID_ARGUMENT, "1994 bytes; it takes up to");
+   assert_int_equal(stats.form, AGXV_STATS_NONE);
+   assert_fails(agxv_stats_parse("jsonl", &stats), AGX_INVALID_ARGUMENT,
+                "AGX_VIRTUAL_STATS=jsonl: it takes table, json");
+   assert_fails(agxv_stats_parse("yes", &stats), AGX_INVALID_ARGUMENT, "=yes: it takes");
 }
 
 /* One line each, the later after the earlier. */
@@ -47,7 +51,8 @@ static void appends_to_a_file(void **state)
    assert_true(fd >= 0);
    close(fd);
    snprintf(value, sizeof(value), "json:%s", path);
-   struct agxv_stats stats = agxv_stats_parse(value);
+   struct agxv_stats stats;
+   assert_ok(agxv_stats_parse(value, &stats));
    const struct agxs_dispatch_stats dispatch = {.chip = agx_chip_find("g14s"), .index = 5};
    agxv_stats_write(&stats, 7, 0, &dispatch);
    agxv_stats_write(&stats, 8, 1, &dispatch);

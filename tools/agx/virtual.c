@@ -77,6 +77,15 @@ static agx_status set_preload(void)
    return set("LD_PRELOAD", all);
 }
 
+/* As in the variable: a path, or, where it has a blank in it, the script itself; @PATH in any
+ * case. */
+static const char *script_path(const char *value)
+{
+   if (value[0] == '@')
+      return value + 1;
+   return strpbrk(value, " \t\n") ? NULL : value;
+}
+
 /* The command may go to another folder before it looks. */
 static agx_status set_path(const char *name, const char *prefix, const char *path)
 {
@@ -131,11 +140,15 @@ static agx_status set_environment(const struct options *options)
       AGX_TRY(set("AGX_VIRTUAL_CHAOS", options->chaos));
    if (options->timeout)
       AGX_TRY(set("AGX_VIRTUAL_TIMEOUT", options->timeout));
-   if (options->inject)
-      AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "@", options->inject));
+   const char *path = options->inject ? script_path(options->inject) : NULL;
+   if (path)
+      AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "@", path));
+   else if (options->inject)
+      AGX_TRY(set("AGX_VIRTUAL_INJECT", options->inject));
    if (options->stats)
       AGX_TRY(set_stats(options));
    AGX_TRY(set_tool());
+   AGX_TRY(agx_virtual_check_environment());
    return options->seccomp ? AGX_OK : set_preload(); /* one door is enough */
 }
 
@@ -238,8 +251,9 @@ static int check_options(const struct options *options)
       return agx_tool_usage("virtual", "--json: the form of --stats, which is not asked for");
    if (options->stats_file && !options->stats_file[0])
       return agx_tool_usage("virtual", "--stats=: the file's name is missing");
-   if (options->inject && access(options->inject, R_OK) != 0)
-      return agx_tool_usage("virtual", "--inject %s: %s", options->inject, strerror(errno));
+   const char *path = options->inject ? script_path(options->inject) : NULL;
+   if (path && access(path, R_OK) != 0)
+      return agx_tool_usage("virtual", "--inject %s: %s", path, strerror(errno));
    return -1;
 }
 

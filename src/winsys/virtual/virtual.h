@@ -19,6 +19,10 @@
 struct agx_virtual_node; /* one device: shared state and its worker threads */
 struct agx_virtual_file; /* one open of it: handle tables */
 
+/* Whether a node can be created with the AGX_VIRTUAL_* variables of the environment as they are;
+ * AGX_INVALID_ARGUMENT names the variable, its value and what it may be. */
+AGX_MUST_CHECK agx_status agx_virtual_check_environment(void);
+
 /* Creates a node. segment_fd < 0: private to this process; else a memfd that
  * holds, or will hold, the shared state. */
 AGX_MUST_CHECK agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,

@@ -70,9 +70,9 @@ void agxv_bounds_fini(struct agx_virtual_node *node);
  * appended to a file. Each dispatch is written in one piece before its submission is
  * done, so several threads and processes may share a file. */
 
-/* What a value of AGX_VIRTUAL_STATS asks for; says so on standard error when it makes no
- * sense. text may be NULL. */
-struct agxv_stats agxv_stats_parse(const char *text);
+/* What a value of AGX_VIRTUAL_STATS asks for; AGX_INVALID_ARGUMENT when it makes no sense. text may
+ * be NULL. */
+AGX_MUST_CHECK agx_status agxv_stats_parse(const char *text, struct agxv_stats *out_stats);
 
 /* A file that can't be written is said on standard error. */
 void agxv_stats_write(const struct agxv_stats *stats, uint64_t submission, uint32_t command,

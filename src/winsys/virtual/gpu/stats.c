@@ -26,27 +26,28 @@ static bool takes_form(const char *text, const char *form, const char **out_path
    return true;
 }
 
-struct agxv_stats agxv_stats_parse(const char *text)
+agx_status agxv_stats_parse(const char *text, struct agxv_stats *out_stats)
 {
-   struct agxv_stats stats = {AGXV_STATS_NONE, ""};
    const char *path = "";
+   *out_stats = (struct agxv_stats){AGXV_STATS_NONE, ""};
    if (!text || !*text || strcmp(text, "0") == 0)
-      return stats;
+      return AGX_OK;
    if (takes_form(text, "table", &path))
-      stats.form = AGXV_STATS_TABLE;
+      out_stats->form = AGXV_STATS_TABLE;
    else if (takes_form(text, "json", &path))
-      stats.form = AGXV_STATS_JSON;
+      out_stats->form = AGXV_STATS_JSON;
    else
-      fprintf(stderr,
-              "agx virtual: AGX_VIRTUAL_STATS=%s: neither table nor json, with or without "
-              ":FILE\n",
-              text);
-   if (strlen(path) >= sizeof(stats.path)) {
-      fprintf(stderr, "agx virtual: AGX_VIRTUAL_STATS: the path is too long\n");
-      return (struct agxv_stats){AGXV_STATS_NONE, ""};
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "AGX_VIRTUAL_STATS=%.40s: it takes table, json, table:FILE, json:FILE or 0",
+                      text);
+   if (strlen(path) >= sizeof(out_stats->path)) {
+      out_stats->form = AGXV_STATS_NONE;
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "AGX_VIRTUAL_STATS: a path of %zu bytes; it takes up to %zu", strlen(path),
+                      sizeof(out_stats->path) - 1);
    }
-   memcpy(stats.path, path, strlen(path));
-   return stats;
+   memcpy(out_stats->path, path, strlen(path));
+   return AGX_OK;
 }
 
 static bool write_all(int fd, const char *text, size_t length)

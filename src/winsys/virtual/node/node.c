@@ -25,13 +25,7 @@
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/sync/watch.h"
 
-#define DEFAULT_INSTRUCTIONS 2000000000ull
-#define DEFAULT_WORKGROUPS   (1ull << 32)
-#define DEFAULT_MEMORY       (16ull << 30)
-#define FORK_WAIT_NS         1000000000ll
-#define MIN_MEMORY           (1ull << 20)
-#define MAX_MEMORY           (1ull << 38)
-#define MAX_THREADS          1024u
+#define FORK_WAIT_NS 1000000000ll
 
 /* All nodes of this process, which a forked child must put right. */
 static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -135,41 +129,6 @@ static void watch_process(void)
    atexit(at_exit);
 }
 
-/* A number of the environment, up to `most`; what is none, or more, is reported and left out. */
-static uint64_t number_option(const char *name, uint64_t otherwise, uint64_t most)
-{
-   const char *text = getenv(name);
-   if (!text || !*text)
-      return otherwise;
-   char *end;
-   errno = 0;
-   unsigned long long value = strtoull(text, &end, 0);
-   if (errno == 0 && *end == 0 && *text >= '0' && *text <= '9' && value <= most)
-      return value;
-   fprintf(stderr, "agx virtual: %s=%.40s is no number up to %llu, using %llu\n", name, text,
-           (unsigned long long)most, (unsigned long long)otherwise);
-   return otherwise;
-}
-
-static struct agxv_options read_options(void)
-{
-   const char *debug = getenv("AGX_DEBUG");
-   uint64_t memory = number_option("AGX_VIRTUAL_MEMORY", DEFAULT_MEMORY, MAX_MEMORY);
-   memory = AGX_MAX(memory, MIN_MEMORY);
-   return (struct agxv_options){
-      .strict = number_option("AGX_VIRTUAL_STRICT", 0, 1) != 0,
-      .check = number_option("AGX_VIRTUAL_CHECK", 0, 1) != 0,
-      .shares = true,
-      .execute = number_option("AGX_VIRTUAL_EXECUTE", 1, 1) != 0,
-      .trace = debug && strstr(debug, "virtual"),
-      .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0, MAX_THREADS),
-      .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS, UINT64_MAX),
-      .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS, UINT64_MAX),
-      .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
-      .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
-   };
-}
-
 /* Later processes take the memory size that the first one chose. */
 static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
 {
@@ -177,36 +136,6 @@ static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
    if (segment_fd < 0 || fstat(segment_fd, &info) || info.st_size <= (off_t)AGXV_MEMORY_OFFSET)
       return otherwise;
    return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
-}
-
-/* Reads AGX_VIRTUAL_CHAOS. A user who asks for chaos must not run without it, so a value that is
- * not a number is an error. */
-static agx_status read_chaos(struct agx_virtual_node *node)
-{
-   const char *value = getenv("AGX_VIRTUAL_CHAOS");
-   if (!value || !*value)
-      return AGX_OK;
-   char *end;
-   errno = 0;
-   node->options.chaos_seed = strtoull(value, &end, 0);
-   if (errno || *end || *value == '-')
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "AGX_VIRTUAL_CHAOS=%.40s is no seed: 0 to 2^64 - 1",
-                      value);
-   if (node->options.chaos_seed)
-      agxv_trace(node, "chaos with seed %" PRIu64, node->options.chaos_seed);
-   return AGX_OK;
-}
-
-/* What AGX_VIRTUAL_INJECT says, or nothing. */
-static agx_status read_script(struct agx_virtual_node *node)
-{
-   const char *value = getenv("AGX_VIRTUAL_INJECT");
-   if (!value || !*value)
-      return AGX_OK;
-   node->inject = calloc(1, sizeof(*node->inject));
-   if (!node->inject)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
-   return agxv_inject_read(value, node->inject);
 }
 
 static const struct agxv_node_calls calls = {
@@ -245,13 +174,14 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    node->chip = *chip;
    node->calls = &calls;
    node->pid = getpid();
-   node->options = read_options();
    node->run_compute = agx_virtual_default_run_compute();
    pthread_mutex_init(&node->local, NULL);
-   node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
-   agx_status status = read_chaos(node);
+   agx_status status = agxv_options_read(&node->options);
    if (status == AGX_OK)
-      status = read_script(node);
+      status = agxv_options_read_script(&node->inject);
+   node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
+   if (status == AGX_OK && node->options.chaos_seed)
+      agxv_trace(node, "chaos with seed %" PRIu64, node->options.chaos_seed);
    if (status != AGX_OK && segment_fd >= 0)
       close(segment_fd);
    if (status == AGX_OK)

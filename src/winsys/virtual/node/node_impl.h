@@ -27,6 +27,12 @@ AGXV_HANDLER(get_params);
 AGXV_HANDLER(get_time);
 AGXV_HANDLER(submit);
 
+/* Reads the options that the environment gives. AGX_INVALID_ARGUMENT names the variable, its value
+ * and what it may be. */
+AGX_MUST_CHECK agx_status agxv_options_read(struct agxv_options *out_options);
+/* Reads the script that AGX_VIRTUAL_INJECT names, to be freed; NULL when there is none. */
+AGX_MUST_CHECK agx_status agxv_options_read_script(struct agxv_inject **out_inject);
+
 /* Reading fault scripts (store/inject.h). */
 
 /* Fills out_inject from a script. AGX_INVALID_ARGUMENT names line and word. */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The options of a node that the environment gives (docs/virtual.md). Creating a node reads them,
+ * and `agx virtual` checks them before it starts a program. A user who asks for something must
+ * not run without it, so a value that makes no sense is an error.
+ */
+#include "winsys/virtual/node/node_impl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "winsys/asahi_uapi.h"
+#include "winsys/virtual/gpu/faultlog.h"
+
+#define DEFAULT_INSTRUCTIONS 2000000000ull
+#define DEFAULT_WORKGROUPS   (1ull << 32)
+#define DEFAULT_MEMORY       (16ull << 30)
+#define MIN_MEMORY           (1ull << 20)
+#define MAX_MEMORY           (1ull << 38)
+#define MAX_THREADS          1024u
+
+struct number {
+   const char *name;
+   uint64_t least, most;
+   uint64_t *value; /* holds the default */
+};
+
+static agx_status read_number(const struct number *number)
+{
+   const char *text = getenv(number->name);
+   if (!text || !*text)
+      return AGX_OK;
+   char *end;
+   errno = 0;
+   unsigned long long value = strtoull(text, &end, 0);
+   bool is_number = errno == 0 && *end == 0 && *text >= '0' && *text <= '9';
+   if (!is_number || value < number->least || value > number->most)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%s=%.40s: it takes a number from %" PRIu64 " to %" PRIu64, number->name,
+                      text, number->least, number->most);
+   *number->value = value;
+   return AGX_OK;
+}
+
+agx_status agxv_options_read(struct agxv_options *out_options)
+{
+   const char *debug = getenv("AGX_DEBUG");
+   uint64_t strict = 0, check = 0, execute = 1, threads = 0, chaos = 0;
+   uint64_t instructions = DEFAULT_INSTRUCTIONS, workgroups = DEFAULT_WORKGROUPS;
+   uint64_t memory = DEFAULT_MEMORY;
+   const struct number numbers[] = {
+      {"AGX_VIRTUAL_STRICT", 0, 1, &strict},
+      {"AGX_VIRTUAL_CHECK", 0, 1, &check},
+      {"AGX_VIRTUAL_EXECUTE", 0, 1, &execute},
+      {"AGX_VIRTUAL_THREADS", 0, MAX_THREADS, &threads},
+      {"AGX_VIRTUAL_CHAOS", 0, UINT64_MAX, &chaos},
+      {"AGX_VIRTUAL_TIMEOUT", 0, UINT64_MAX, &instructions},
+      {"AGX_VIRTUAL_WORKGROUPS", 0, UINT64_MAX, &workgroups},
+      {"AGX_VIRTUAL_MEMORY", MIN_MEMORY, MAX_MEMORY, &memory},
+   };
+   for (size_t i = 0; i < AGX_COUNT(numbers); i++)
+      AGX_TRY(read_number(&numbers[i]));
+   *out_options = (struct agxv_options){
+      .strict = strict != 0,
+      .check = check != 0,
+      .shares = true,
+      .execute = execute != 0,
+      .trace = debug && strstr(debug, "virtual"),
+      .threads = (uint32_t)threads,
+      .instructions = instructions,
+      .workgroups = workgroups,
+      .chaos_seed = chaos,
+      .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
+   };
+   return agxv_stats_parse(getenv("AGX_VIRTUAL_STATS"), &out_options->stats);
+}
+
+agx_status agxv_options_read_script(struct agxv_inject **out_inject)
+{
+   const char *value = getenv("AGX_VIRTUAL_INJECT");
+   *out_inject = NULL;
+   if (!value || !*value)
+      return AGX_OK;
+   struct agxv_inject *inject = calloc(1, sizeof(*inject));
+   if (!inject)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
+   agx_status status = agxv_inject_read(value, inject);
+   if (status == AGX_OK)
+      *out_inject = inject;
+   else
+      free(inject);
+   return status;
+}
+
+agx_status agx_virtual_check_environment(void)
+{
+   struct agxv_options options;
+   struct agxv_inject *inject;
+   AGX_TRY(agxv_options_read(&options));
+   AGX_TRY(agxv_options_read_script(&inject));
+   free(inject);
+   return AGX_OK;
+}
