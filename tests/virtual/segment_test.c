@@ -2,6 +2,8 @@
  *
  * The lock of the shared segment, whose other side may die at any moment.
  */
+#include <sys/resource.h>
+#include <signal.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -60,9 +62,38 @@ static void a_dead_holder_gives_way(void **state)
    device_close(&device);
 }
 
+/* In a child, whose limits are its own. */
+static int create_under_a_limit(int resource, const char *words)
+{
+   pid_t child = fork();
+   if (child == 0) {
+      const struct rlimit limit = {3ull << 30, 3ull << 30};
+      struct agx_virtual_node *node;
+      signal(SIGXFSZ, SIG_IGN);
+      setrlimit((__rlimit_resource_t)resource, &limit);
+      agx_status status = agx_virtual_node_create(agx_chip_find("g13g"), -1, &node);
+      bool is_told = strstr(agx_error_peek(), words) && strstr(agx_error_peek(), " 3072 ") &&
+                     strstr(agx_error_peek(), " 20480 MiB") &&
+                     strstr(agx_error_peek(), "AGX_VIRTUAL_MEMORY");
+      _exit(!(status == AGX_RESOURCE_EXHAUSTED && is_told));
+   }
+   int status = 0;
+   waitpid(child, &status, 0);
+   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void limits_of_the_host_are_named(void **state)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+   assert_int_equal(create_under_a_limit(RLIMIT_AS, "RLIMIT_AS"), 0);
+#endif
+   assert_int_equal(create_under_a_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE"), 0);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(limits_of_the_host_are_named),
       cmocka_unit_test(a_lost_wake_is_made_up_for),
       cmocka_unit_test(a_dead_holder_gives_way),
    };

@@ -144,24 +144,44 @@ static const struct agxv_node_calls calls = {
    .start_workers = agxv_workers_start,
 };
 
+/* Why the segment can't be had, and what helps. */
+static agx_status tell_segment(const struct agx_virtual_node *node, int error)
+{
+   const uint64_t mebibytes = (AGXV_MEMORY_OFFSET + node->options.memory_bytes) >> 20;
+   struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY}, file = space;
+   const char *name = node->chip.name;
+   getrlimit(RLIMIT_AS, &space);
+   getrlimit(RLIMIT_FSIZE, &file);
+   if (error == -EPROTO)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "virtual node %s: the device in AGX_VIRTUAL_SEGMENT is of another chip, "
+                      "memory size or version; name a new file",
+                      name);
+   if (error == -ENOMEM && space.rlim_cur != RLIM_INFINITY)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "virtual node %s: its segment takes %" PRIu64 " MiB of addresses, and the "
+                      "process may have %" PRIu64 " (RLIMIT_AS, ulimit -v); raise that, or set "
+                      "AGX_VIRTUAL_MEMORY lower",
+                      name, mebibytes, (uint64_t)space.rlim_cur >> 20);
+   if (error == -EFBIG && file.rlim_cur != RLIM_INFINITY)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "virtual node %s: its memory file has %" PRIu64 " MiB, and the process may "
+                      "make %" PRIu64 " (RLIMIT_FSIZE, ulimit -f); raise that, or set "
+                      "AGX_VIRTUAL_MEMORY lower",
+                      name, mebibytes, (uint64_t)file.rlim_cur >> 20);
+   return agx_status_fail_errno(error,
+                                "virtual node %s: shared segment of %" PRIu64
+                                " MiB, of which only what is used is taken",
+                                name, mebibytes);
+}
+
 static agx_status attach(struct agx_virtual_node *node, int segment_fd)
 {
    int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
    if (!error)
       return AGX_OK;
    agxv_segment_detach(node);
-   const uint64_t bytes = AGXV_MEMORY_OFFSET + node->options.memory_bytes;
-   struct rlimit limit;
-   if (error == -ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
-                      "virtual node %s: its segment takes %" PRIu64 " MiB of addresses, and the "
-                      "process may have %" PRIu64 " (RLIMIT_AS, ulimit -v); raise that, or set "
-                      "AGX_VIRTUAL_MEMORY lower",
-                      node->chip.name, bytes >> 20, (uint64_t)limit.rlim_cur >> 20);
-   return agx_status_fail_errno(error,
-                                "virtual node %s: shared segment of %" PRIu64
-                                " MiB, of which only what is used is taken",
-                                node->chip.name, bytes >> 20);
+   return tell_segment(node, error);
 }
 
 agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
