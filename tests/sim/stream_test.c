@@ -6,6 +6,7 @@
 #include "sim_support.h"
 
 #include <string.h>
+#include <time.h>
 
 /* Source: docs/hw/cmdstream.md 3 (ran on M1). */
 static const uint8_t example_usc[] = {
@@ -319,6 +320,15 @@ static void keeps_to_limits(void **state)
    assert_fails(sim_launch_run(&launch), AGX_DEADLINE_EXCEEDED, "more instructions than");
    assert_int_equal(launch.stats.instructions, 500);
    sim_launch_fini(&launch);
+   for (uint64_t chaos = 0; chaos < 2; chaos++) {
+      struct timespec now;
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      sim_launch_init(&launch, "top:\njmp_any offset=@top");
+      launch.options.chaos_seed = chaos;
+      launch.options.deadline_ns = now.tv_sec * 1000000000ll + now.tv_nsec + 20000000;
+      assert_fails(sim_launch_run(&launch), AGX_DEADLINE_EXCEEDED, "over the time limit");
+      sim_launch_fini(&launch);
+   }
 }
 
 /* A stream of given words after a launch was set up; words[] replaces the stream. */

@@ -17,14 +17,16 @@ static void options_reach_the_program(void **state)
 {
    static char text[TOOL_MAX_OUTPUT];
    assert_int_equal(
-      tool_run("AGX_TOOL",
-               "virtual --check --strict --chaos 0x7 --timeout 12 --stats=/s --json "
-               "--inject /dev/null -- sh -c 'env | grep -v TOOL= | grep ^AGX_VIRTUAL_[CIT] | sort; "
-               "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
-               text),
+      tool_run(
+         "AGX_TOOL",
+         "virtual --check --strict --chaos 0x7 --timeout 12 --timeout 250ms --stats=/s --json "
+         "--inject /dev/null -- sh -c 'env | grep -v TOOL= | grep ^AGX_VIRTUAL_[CIT] | sort; "
+         "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
+         text),
       0);
    assert_string_equal(text, "AGX_VIRTUAL_CHAOS=0x7\nAGX_VIRTUAL_CHECK=1\n"
                              "AGX_VIRTUAL_INJECT=@/dev/null\nAGX_VIRTUAL_TIMEOUT=12\n"
+                             "AGX_VIRTUAL_TIMEOUT_MS=250\n"
                              "1 json:/s\n");
    assert_int_equal(tool_run("AGX_TOOL",
                              "virtual --stats=s -- sh -c "
@@ -151,6 +153,8 @@ static void mistakes_are_named(void **state)
       {"virtual --chaos seven -- ls", "--chaos seven: not a number of 64 bits"},
       {"virtual --timeout 18446744073709551616 ls", "--timeout 18446744073709551616: not a number"},
       {"virtual --timeout -1 ls", "--timeout -1: not a number"},
+      {"virtual --timeout xms ls", "--timeout xms: not a number"},
+      {"virtual --timeout 5s ls", "--timeout 5s: not a number"},
       {"virtual --inject /nonexistent ls", "--inject /nonexistent: No such file"},
       {"virtual --json ls", "--json: the form of --stats"},
       {"virtual --stats= ls", "--stats=: the file's name is missing"},

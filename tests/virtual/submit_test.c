@@ -465,6 +465,36 @@ static void without_execution_a_submission_is_done_at_once(void **state)
    device_close(&device);
 }
 
+static int64_t deadline_ns;
+
+static agx_status run_out_of_time(const struct agx_chip *chip, const struct agxs_memory *memory,
+                                  const struct agxs_options *options, uint64_t usc_base,
+                                  uint64_t stream_va, struct agxs_stats *out_stats)
+{
+   deadline_ns = options->deadline_ns;
+   return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "dispatch 0: over the time limit");
+}
+
+/* A limit in milliseconds counts from a command's begin; the failure names it. */
+static void a_command_has_a_time_limit(void **state)
+{
+   struct device device = device_open(run_out_of_time);
+   struct agx_virtual_failure failure;
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   run(&device, 5);
+   assert_int_equal(deadline_ns, 0);
+   agx_virtual_set_option(device.node, AGX_VIRTUAL_TIMEOUT_MS, 250);
+   int64_t before_ns = now_ns();
+   assert_int_equal(submit_at(&device, 6, &out, 0, 1), 0);
+   assert_int_equal(wait_syncobj(&device, handle, INT64_MAX, 0), 0);
+   assert_true(deadline_ns >= before_ns + 250000000 && deadline_ns <= now_ns() + 250000000);
+   assert_int_equal(fence_status(&device, handle), -ETIMEDOUT);
+   assert_true(agx_virtual_take_failure(device.file, 6, 6, &failure));
+   assert_non_null(strstr(failure.text, "AGX_VIRTUAL_TIMEOUT_MS=250"));
+   device_close(&device);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -478,6 +508,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(the_sampler_heap_reaches_the_machine),
       cmocka_unit_test(one_submission_holds_64_commands),
       cmocka_unit_test(render_commands_fail_their_fence),
+      cmocka_unit_test(a_command_has_a_time_limit),
       cmocka_unit_test(priorities_decide),
       cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),
       cmocka_unit_test(without_execution_a_submission_is_done_at_once),

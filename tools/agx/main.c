@@ -99,7 +99,7 @@ static const struct agx_command {
     true},
    {"virtual",
     "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
-    "                   [--inject SCRIPT] [--timeout N] [--seccomp] [--] COMMAND...",
+    "                   [--inject SCRIPT] [--timeout N|Nms] [--seccomp] [--] COMMAND...",
     "run a program that sees the virtual AGX", agx_cmd_virtual,
     "Any program of this processor: it finds a render node of an Apple GPU, whatever the machine\n"
     "has; the programs that it starts share the device. docs/virtual.md tells how far programs\n"
@@ -112,6 +112,7 @@ static const struct agx_command {
     "  --chaos SEED    everything that the stream does not order runs in random order\n"
     "  --inject SCRIPT failures by script: its file, or, where it has a blank in it, the script\n"
     "  --timeout N     instructions that a SIMD-group may execute; 0: no limit\n"
+    "  --timeout Nms   milliseconds that a command of the GPU may take\n"
     "  --seccomp       serve its system calls, as for statically linked programs; for those that\n"
     "                  are linked dynamically, but make system calls of their own\n",
     true},

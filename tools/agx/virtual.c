@@ -26,6 +26,7 @@ struct options {
    const struct agx_chip *chip;
    bool stats, json, check, strict, seccomp, attach;
    const char *stats_file, *chaos, *inject, *timeout;
+   char timeout_ms[24]; /* empty: not given */
 };
 
 /* The library of this program's tree, which may be elsewhere than it was configured for. AGX_LIBDIR
@@ -140,6 +141,8 @@ static agx_status set_environment(const struct options *options)
       AGX_TRY(set("AGX_VIRTUAL_CHAOS", options->chaos));
    if (options->timeout)
       AGX_TRY(set("AGX_VIRTUAL_TIMEOUT", options->timeout));
+   if (options->timeout_ms[0])
+      AGX_TRY(set("AGX_VIRTUAL_TIMEOUT_MS", options->timeout_ms));
    const char *path = options->inject ? script_path(options->inject) : NULL;
    if (path)
       AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "@", path));
@@ -195,6 +198,17 @@ static bool take_flag(struct options *options, const char *argument)
    return true;
 }
 
+/* --timeout Nms: true when the value is one. */
+static bool take_milliseconds(struct options *options, const char *name, const char *value)
+{
+   size_t length = strlen(value);
+   if (!is_option("--timeout", name) || length < 3 || length - 2 >= sizeof(options->timeout_ms) ||
+       strcmp(value + length - 2, "ms") != 0)
+      return false;
+   snprintf(options->timeout_ms, sizeof(options->timeout_ms), "%.*s", (int)(length - 2), value);
+   return is_number(options->timeout_ms);
+}
+
 /* An option with a value, NULL when it is missing: an exit code, or -1 when it is good. */
 static int take_named(struct options *options, const char *name, const char *value)
 {
@@ -212,6 +226,8 @@ static int take_named(struct options *options, const char *name, const char *val
       return options->chip ? -1
                            : agx_tool_usage("virtual", "--chip %s: there is no such chip", value);
    }
+   if (value && take_milliseconds(options, name, value))
+      return -1;
    for (size_t i = 0; i < AGX_COUNT(values); i++) {
       if (!is_option(values[i].name, name))
          continue;

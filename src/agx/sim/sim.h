@@ -14,10 +14,10 @@
  * that code and launch words are relative to.
  * AGX_UNIMPLEMENTED names what is not modelled; AGX_DATA_LOSS is a hard fault (text:
  * address, access, dispatch, pc) or words that are none; AGX_DEADLINE_EXCEEDED an endless
- * kernel; AGX_CANCELLED options->cancel; AGX_INVALID_ARGUMENT a launch or program beyond the
- * hardware's limits; AGX_RESOURCE_EXHAUSTED one beyond the simulator's;
- * AGX_FAILED_PRECONDITION what check mode objects to. *out_stats (may be NULL) is filled in
- * any case. */
+ * kernel, or one that passes options->deadline_ns; AGX_CANCELLED options->cancel;
+ * AGX_INVALID_ARGUMENT a launch or program beyond the hardware's limits; AGX_RESOURCE_EXHAUSTED one
+ * beyond the simulator's; AGX_FAILED_PRECONDITION what check mode objects to. *out_stats (may be
+ * NULL) is filled in any case. */
 AGX_MUST_CHECK agx_status agxs_run_compute(const struct agx_chip *chip,
                                            const struct agxs_memory *memory,
                                            const struct agxs_options *options, uint64_t usc_base,

@@ -205,6 +205,7 @@ enum agx_virtual_option {
    AGX_VIRTUAL_CHECK,      /* what hardware leaves undefined ends a submission */
    AGX_VIRTUAL_CHAOS,      /* a seed; 0: off */
    AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */
+   AGX_VIRTUAL_TIMEOUT_MS, /* milliseconds that a command may take; 0: no limit */
 };
 /* Sets one of them, in place of what the environment gave. */
 void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,

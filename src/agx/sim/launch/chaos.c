@@ -378,6 +378,8 @@ static agx_status run_window(struct agxs_run *run)
    while ((core = pick_core(chaos))) {
       if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
          return AGX_FAIL(AGX_CANCELLED, "chaos: cancelled");
+      if (agxs_is_overdue(run->options))
+         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "chaos: over the time limit");
       if (core->is_busy)
          AGX_TRY(step(chaos, core));
       else

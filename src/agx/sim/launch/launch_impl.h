@@ -100,6 +100,8 @@ void agxs_worker_fini(struct agxs_worker *worker);
 AGX_MUST_CHECK agx_status agxs_worker_begin(struct agxs_worker *worker,
                                             const struct agxs_dispatch *dispatch);
 
+/* Whether the run has passed options->deadline_ns. */
+bool agxs_is_overdue(const struct agxs_options *options);
 /* Runs one workgroup of the launch to its end. */
 AGX_MUST_CHECK agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3]);
 

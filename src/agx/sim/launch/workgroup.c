@@ -5,6 +5,7 @@
  * and gives turns itself.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "agx/sim/check/check.h"
 #include "agx/sim/check/profile.h"
@@ -200,6 +201,15 @@ void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
    worker->stats.workgroups++;
 }
 
+bool agxs_is_overdue(const struct agxs_options *options)
+{
+   struct timespec now;
+   if (!options->deadline_ns)
+      return false;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * 1000000000ll + now.tv_nsec >= options->deadline_ns;
+}
+
 agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
 {
    uint32_t count = agxs_worker_groups(worker), left;
@@ -210,6 +220,9 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
       const atomic_bool *cancel = worker->dispatch->options->cancel;
       if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
          return AGX_FAIL(AGX_CANCELLED, "dispatch %u: cancelled", worker->dispatch->index);
+      if (agxs_is_overdue(worker->dispatch->options))
+         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "dispatch %u: over the time limit",
+                         worker->dispatch->index);
       AGX_TRY(run_round(worker, count, &left));
    } while (left);
    if (worker->profile)

@@ -43,6 +43,7 @@ struct agxs_options {
    uint32_t thread_count;               /* workers; 0 = one per online processor */
    uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
    uint64_t max_workgroups;             /* per run; 0 = no limit; exceeding it = timeout */
+   int64_t deadline_ns;                 /* of CLOCK_MONOTONIC; 0 = none; passing it = timeout */
    const atomic_bool *cancel;           /* looked at every million uops; may be NULL */
    uint64_t sampler_heap;               /* 8-byte samplers that registers name; 0: none */
    uint32_t sampler_count;              /* in the heap */

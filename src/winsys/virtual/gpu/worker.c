@@ -54,6 +54,17 @@ static int32_t fence_error(agx_status status)
    }
 }
 
+/* Which limits a command has, for one that is over one of them. */
+static void add_limits(const struct agxv_options *options, char text[AGXV_ERROR_BYTES])
+{
+   size_t used = strlen(text);
+   snprintf(text + used, AGXV_ERROR_BYTES - used,
+            "; limits (0: none): AGX_VIRTUAL_TIMEOUT=%" PRIu64
+            " instructions of a SIMD-group, AGX_VIRTUAL_TIMEOUT_MS=%" PRIu64
+            " ms, AGX_VIRTUAL_WORKGROUPS=%" PRIu64,
+            options->instructions, options->timeout_ms, options->workgroups);
+}
+
 /* The error that the command's fence gets; when there is one, why, in words. */
 static int32_t judge(struct agxv_execution *execution, agx_status status,
                      const struct agxs_stats *stats, char text[AGXV_ERROR_BYTES])
@@ -62,6 +73,8 @@ static int32_t judge(struct agxv_execution *execution, agx_status status,
    bool is_cancelled = execution->cancel && atomic_load(execution->cancel);
    if (status != AGX_OK) {
       snprintf(text, AGXV_ERROR_BYTES, "%s", agx_error_peek());
+      if (status == AGX_DEADLINE_EXCEEDED)
+         add_limits(&node->options, text);
       agxv_report(node, "submission %" PRIu64 ", command %u: %s: %s", execution->number,
                   execution->command, agx_status_name(status), text);
       return fence_error(is_cancelled ? AGX_CANCELLED : status);
@@ -82,12 +95,14 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
    struct agx_virtual_node *node = execution->node;
    execution->stream_va = command->stream_va;
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
+   const int64_t limit_ns = (int64_t)node->options.timeout_ms * 1000000;
    const struct agxs_options options = {
       .strict = node->options.strict,
       .check = node->options.check,
       .thread_count = node->options.threads,
       .max_instructions_per_group = node->options.instructions,
       .max_workgroups = node->options.workgroups,
+      .deadline_ns = limit_ns ? agxv_now_ns() + limit_ns : 0,
       .cancel = execution->cancel,
       .sampler_heap = command->sampler_heap,
       .sampler_count = command->sampler_count,

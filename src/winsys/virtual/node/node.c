@@ -279,6 +279,9 @@ void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_opti
    case AGX_VIRTUAL_CHAOS:
       node->options.chaos_seed = value;
       break;
+   case AGX_VIRTUAL_TIMEOUT_MS:
+      node->options.timeout_ms = value;
+      break;
    case AGX_VIRTUAL_WORKGROUPS:
       node->options.workgroups = value;
       break;

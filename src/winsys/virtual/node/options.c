@@ -50,7 +50,7 @@ agx_status agxv_options_read(struct agxv_options *out_options)
    const char *debug = getenv("AGX_DEBUG");
    uint64_t strict = 0, check = 0, execute = 1, threads = 0, chaos = 0;
    uint64_t instructions = DEFAULT_INSTRUCTIONS, workgroups = DEFAULT_WORKGROUPS;
-   uint64_t memory = DEFAULT_MEMORY;
+   uint64_t memory = DEFAULT_MEMORY, timeout_ms = 0;
    const struct number numbers[] = {
       {"AGX_VIRTUAL_STRICT", 0, 1, &strict},
       {"AGX_VIRTUAL_CHECK", 0, 1, &check},
@@ -58,6 +58,7 @@ agx_status agxv_options_read(struct agxv_options *out_options)
       {"AGX_VIRTUAL_THREADS", 0, MAX_THREADS, &threads},
       {"AGX_VIRTUAL_CHAOS", 0, UINT64_MAX, &chaos},
       {"AGX_VIRTUAL_TIMEOUT", 0, UINT64_MAX, &instructions},
+      {"AGX_VIRTUAL_TIMEOUT_MS", 0, UINT32_MAX, &timeout_ms},
       {"AGX_VIRTUAL_WORKGROUPS", 0, UINT64_MAX, &workgroups},
       {"AGX_VIRTUAL_MEMORY", MIN_MEMORY, MAX_MEMORY, &memory},
    };
@@ -71,6 +72,7 @@ agx_status agxv_options_read(struct agxv_options *out_options)
       .trace = debug && strstr(debug, "virtual"),
       .threads = (uint32_t)threads,
       .instructions = instructions,
+      .timeout_ms = timeout_ms,
       .workgroups = workgroups,
       .chaos_seed = chaos,
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),

@@ -36,6 +36,7 @@ struct agxv_options {
    bool trace;            /* AGX_DEBUG=virtual */
    uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */
    uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */
+   uint64_t timeout_ms;   /* AGX_VIRTUAL_TIMEOUT_MS, per command, 0: no limit */
    uint64_t workgroups;   /* AGX_VIRTUAL_WORKGROUPS, per command, 0: no limit */
    uint64_t chaos_seed;   /* AGX_VIRTUAL_CHAOS, 0: off */
    uint64_t memory_bytes; /* AGX_VIRTUAL_MEMORY */
