@@ -132,11 +132,13 @@ struct agx_binding_info {
 
 /* Of one entry point. */
 struct agx_executable_info {
-   uint32_t size;             /* set by the caller */
-   char name[AGX_NAME_BYTES]; /* entry point */
-   uint32_t local_size[3];    /* threads of a workgroup */
-   uint32_t shared_B;         /* threadgroup memory */
-   uint32_t push_B;           /* push constants that the kernel reads, up to */
+   uint32_t size; /* set by the caller */
+   /* Of the entry point; one of AGX_NAME_BYTES and more is cut, and ends in "..." then
+    * (agx_executable_get_entry_name). */
+   char name[AGX_NAME_BYTES];
+   uint32_t local_size[3]; /* threads of a workgroup */
+   uint32_t shared_B;      /* threadgroup memory */
+   uint32_t push_B;        /* push constants that the kernel reads, up to */
    uint32_t binding_count;
    uint32_t instructions, preamble_instructions;
    uint32_t code_B;     /* machine code, without padding */
@@ -155,7 +157,12 @@ struct agx_executable_info {
 
 /* Entry points are numbered from 0 on, in the order of the module; most executables have one. */
 AGX_API uint32_t agx_executable_get_entry_count(struct agx_executable *executable);
-/* AGX_NOT_FOUND: there is none of that name. */
+/* The whole name, of any length, which lives as long as the executable. AGX_OUT_OF_RANGE: there are
+ * fewer. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_entry_name(struct agx_executable *executable,
+                                                                uint32_t entry,
+                                                                const char **out_name);
+/* By the whole name. AGX_NOT_FOUND: there is none of that name. */
 AGX_API AGX_MUST_CHECK agx_status agx_executable_find_entry(struct agx_executable *executable,
                                                             const char *name, uint32_t *out_entry);
 /* AGX_OUT_OF_RANGE: there are fewer. */

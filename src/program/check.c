@@ -320,6 +320,8 @@ static agx_status check_all(const struct agx_program *program, const struct agx_
 agx_status agx_program_check(const struct agx_program *program, const struct agx_host_alloc *alloc)
 {
    AGX_TRY(check_text(program->name, sizeof(program->name), "the name"));
+   if (program->long_name)
+      AGX_TRY(check_text(program->long_name, AGX_PROGRAM_MAX_NAME_B, "the name"));
    AGX_TRY(check_text(program->chip, sizeof(program->chip), "the chip"));
    const struct agx_chip *chip = agx_chip_find(program->chip);
    if (!chip || strcmp(chip->name, program->chip) != 0)

@@ -290,9 +290,9 @@ static agx_status read_name(struct reader *reader)
    uint32_t at = agx_get_u32(symbols.bytes + sizeof(Elf64_Sym));
    size_t room = at < strings.size ? strings.size - at : 0;
    size_t length = room ? strnlen((const char *)strings.bytes + at, room) : 0;
-   if (length == room || length >= sizeof(reader->program.name))
-      return malformed("the entry symbol's name is not a short text");
-   memcpy(reader->program.name, strings.bytes + at, length);
+   if (length == room || length >= AGX_PROGRAM_MAX_NAME_B)
+      return malformed("the entry symbol's name has no end, or 256 KiB and more");
+   agx_program_set_name(&reader->program, (const char *)strings.bytes + at);
    return AGX_OK;
 }
 

@@ -29,8 +29,8 @@ struct writer {
    uint8_t words[128];
    uint8_t notes[256];
    size_t notes_B;
-   char symbol_names[1 + AGX_PROGRAM_NAME_BYTES + sizeof("preamble")];
-   size_t symbol_names_B;
+   char *symbol_names; /* as much room as they take */
+   size_t symbol_names_B, symbol_room_B;
    Elf64_Sym symbols[3];
    uint8_t bindings[AGX_PROGRAM_MAX_BINDINGS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
@@ -203,7 +203,7 @@ static agx_status add_symbols(struct writer *writer, size_t text, size_t preambl
    const struct agx_program *program = writer->program;
    unsigned count = preamble ? 3 : 2;
    writer->symbol_names_B = 1;
-   make_symbol(writer, &writer->symbols[1], program->name, text, program->text_B);
+   make_symbol(writer, &writer->symbols[1], agx_program_name(program), text, program->text_B);
    if (preamble)
       make_symbol(writer, &writer->symbols[2], "preamble", preamble, program->preamble_B);
    size_t strings;
@@ -335,6 +335,8 @@ static void free_writer(struct writer *writer, const struct agx_host_alloc *allo
       agx_host_free(alloc, writer->unchecked.bytes, writer->unchecked.size);
    for (uint32_t i = 0; i < writer->entry_count; i++)
       agx_host_free(alloc, writer->entries[i].bytes, writer->entries[i].size);
+   if (writer->symbol_names)
+      agx_host_free(alloc, writer->symbol_names, writer->symbol_room_B);
    agx_host_free(alloc, writer, sizeof(*writer));
 }
 
@@ -365,7 +367,12 @@ static agx_status write_image(const struct agx_program *program, struct agx_prog
    if (!writer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to write it", program->name);
    writer->program = program;
-   agx_status status = write_parts(writer, others, other_count, alloc);
+   writer->symbol_room_B = 1 + strlen(agx_program_name(program)) + 1 + sizeof("preamble");
+   writer->symbol_names = agx_host_zalloc(alloc, writer->symbol_room_B);
+   agx_status status =
+      writer->symbol_names
+         ? write_parts(writer, others, other_count, alloc)
+         : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory for its name", program->name);
    if (status == AGX_OK)
       status = write_file(writer, alloc, out_image);
    free_writer(writer, alloc);

@@ -60,6 +60,31 @@ static void *place(uint8_t **cursor, const void *from, size_t size)
    return at;
 }
 
+/* ---- names --------------------------------------------------------------- */
+
+bool agx_program_cut_name(const char *name, char out[AGX_PROGRAM_NAME_BYTES])
+{
+   size_t length = strnlen(name, AGX_PROGRAM_NAME_BYTES);
+   const bool has_room = length < AGX_PROGRAM_NAME_BYTES;
+   if (!has_room) {
+      length = AGX_PROGRAM_NAME_BYTES - sizeof("...");
+      while (length && ((unsigned char)name[length] & 0xc0) == 0x80) /* inside of a character */
+         length--;
+   }
+   memset(out, 0, AGX_PROGRAM_NAME_BYTES);
+   memcpy(out, name, length);
+   if (!has_room)
+      memcpy(out + length, "...", 3);
+   return has_room;
+}
+
+void agx_program_set_name(struct agx_program *program, const char *name)
+{
+   program->long_name = agx_program_cut_name(name, program->name) ? NULL : name;
+}
+
+/* ---- programs ------------------------------------------------------------- */
+
 agx_status agx_program_copy(const struct agx_program *program, const struct agx_host_alloc *alloc,
                             struct agx_program **out_program)
 {
@@ -77,11 +102,13 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    struct agx_program *unchecked = NULL;
    if (program->unchecked)
       AGX_TRY(agx_program_copy(program->unchecked, alloc, &unchecked));
+   size_t name_B = program->long_name ? strlen(program->long_name) + 1 : 0;
    size_t size = agx_align_up(sizeof(struct program_block), 16) + agx_align_up(bindings_B, 16) +
-                 agx_align_up(uniforms_B, 16) + agx_align_up(states_B, 16) +
-                 agx_align_up(guards_B, 16) + agx_align_up(parameters_B, 16) +
-                 agx_align_up(constants_B, 16) + agx_align_up(program->names_B, 16) +
-                 agx_align_up(program->code_B, 16) + agx_align_up(program->preamble_B, 16);
+                 agx_align_up(name_B, 16) + agx_align_up(uniforms_B, 16) +
+                 agx_align_up(states_B, 16) + agx_align_up(guards_B, 16) +
+                 agx_align_up(parameters_B, 16) + agx_align_up(constants_B, 16) +
+                 agx_align_up(program->names_B, 16) + agx_align_up(program->code_B, 16) +
+                 agx_align_up(program->preamble_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block) {
       agx_program_free(unchecked);
@@ -101,6 +128,8 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    block->program.constants = place(&cursor, program->constants, constants_B);
    block->program.names = place(&cursor, program->names, program->names_B);
    block->program.code = place(&cursor, program->code, program->code_B);
+   const char *long_name = place(&cursor, program->long_name, name_B);
+   block->program.long_name = name_B ? long_name : NULL;
    uint8_t *preamble = place(&cursor, program->preamble, program->preamble_B);
    block->program.preamble = program->preamble_B ? preamble : NULL;
    *out_program = &block->program;
@@ -154,7 +183,7 @@ static agx_status check_programs(struct agx_program *const *programs, uint32_t c
                          programs[i]->name, programs[i]->chip, programs[0]->name,
                          programs[0]->chip);
       for (uint32_t j = 0; j < i; j++)
-         if (strcmp(programs[i]->name, programs[j]->name) == 0)
+         if (strcmp(agx_program_name(programs[i]), agx_program_name(programs[j])) == 0)
             return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: two entry points of that name",
                             programs[i]->name);
    }
@@ -210,7 +239,7 @@ void agx_module_release(struct agx_module *module)
 uint32_t agx_module_find(const struct agx_module *module, const char *name)
 {
    uint32_t i = 0;
-   while (i < module->program_count && strcmp(module->programs[i]->name, name) != 0)
+   while (i < module->program_count && strcmp(agx_program_name(module->programs[i]), name) != 0)
       i++;
    return i;
 }

@@ -26,9 +26,10 @@
 #define AGX_PROGRAM_LAST_DIM         8          /* of a texture descriptor */
 #define AGX_PROGRAM_UNSIZED          UINT32_MAX /* elements of an array: as many as are bound */
 #define AGX_PROGRAM_NAME_BYTES       64
-#define AGX_PROGRAM_VERTEX_SET       0xffffffffu /* not a module's */
-#define AGX_PROGRAM_MAX_ATTRIBUTES   32          /* locations */
-#define AGX_PROGRAM_MAX_FEEDBACKS    4           /* buffers */
+#define AGX_PROGRAM_MAX_NAME_B       (256u << 10) /* an instruction of SPIR-V has no room for more */
+#define AGX_PROGRAM_VERTEX_SET       0xffffffffu  /* not a module's */
+#define AGX_PROGRAM_MAX_ATTRIBUTES   32           /* locations */
+#define AGX_PROGRAM_MAX_FEEDBACKS    4            /* buffers */
 #define AGX_PROGRAM_INDEX_BINDING    0x100u
 #define AGX_PROGRAM_FEEDBACK_BINDING 0x200u
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
@@ -352,7 +353,8 @@ struct agx_program_stats {
 };
 
 struct agx_program {
-   char name[AGX_PROGRAM_NAME_BYTES]; /* entry point */
+   char name[AGX_PROGRAM_NAME_BYTES]; /* entry point, for messages; a longer one ends in "..." */
+   const char *long_name;             /* all of it where it is longer, else NULL */
    char chip[16];                     /* agx_chip.name it was compiled for */
    const uint8_t *code;               /* main program with stop and trap padding */
    uint32_t code_B;                   /* bytes, padding included */
@@ -386,6 +388,19 @@ struct agx_program {
    const struct agx_program_constant *constants;
    const char *names;
 };
+
+/* Returns the whole name of the entry point, whatever its length is. */
+static inline const char *agx_program_name(const struct agx_program *program)
+{
+   return program->long_name ? program->long_name : program->name;
+}
+
+/* Writes the name to out; one that has no room is cut at the end of a character, and ends in "..."
+ * then. Returns whether it has room. */
+bool agx_program_cut_name(const char *name, char out[AGX_PROGRAM_NAME_BYTES]);
+
+/* Names the entry point; a name that is cut must live as long as the program. */
+void agx_program_set_name(struct agx_program *program, const char *name);
 
 /* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
  * of four words, and the ten words more that both known compilers take.

@@ -56,6 +56,7 @@ static const char *const others[] = {
    "agx_executable_get_entry",
    "agx_executable_get_entry_binding",
    "agx_executable_get_entry_count",
+   "agx_executable_get_entry_name",
    "agx_executable_get_info",
    "agx_executable_get_parameter",
    "agx_executable_get_specialization",

@@ -87,11 +87,13 @@ static void print_row(struct compile *compile, const char *path, const char *ent
                       const struct agx_program *program, double ms, bool is_variant)
 {
    const char *start;
-   char name[320];
+   char *name;
    int length = agx_tool_kernel_name(path, &start);
-   snprintf(name, sizeof(name), "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
-            entry ? entry : "", is_variant ? ".unchecked" : "");
+   if (asprintf(&name, "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
+                entry ? entry : "", is_variant ? ".unchecked" : "") < 0)
+      return; /* no memory for a line */
    begin_row(compile, name);
+   free(name);
    for (size_t i = 0; i < AGX_COUNT(columns); i++) {
       uint32_t value = agx_load_u32((const char *)program + columns[i].offset);
       if (compile->is_json)
@@ -114,7 +116,8 @@ static void print_rows(struct compile *compile, const char *path, const struct a
                        double ms)
 {
    for (uint32_t i = 0; i < module->program_count; i++)
-      print_row(compile, path, module->program_count > 1 ? module->programs[i]->name : NULL,
+      print_row(compile, path,
+                module->program_count > 1 ? agx_program_name(module->programs[i]) : NULL,
                 module->programs[i], i ? 0 : ms, false);
 }
 

@@ -163,13 +163,13 @@ static agx_status print_elf(struct agx_disasm *disasm, uint8_t *data, size_t siz
 static agx_status print_program(struct agx_disasm *disasm, const struct agx_program *program)
 {
    if (!disasm->is_json)
-      printf("%s# %s\n", disasm->has_printed ? "\n" : "", program->name);
+      printf("%s# %s\n", disasm->has_printed ? "\n" : "", agx_program_name(program));
    disasm->has_printed |= !disasm->is_json;
    AGX_TRY(print_code(disasm, program->code, program->code_B, 0));
    if (program->preamble_B == 0)
       return AGX_OK;
    if (!disasm->is_json)
-      printf("\n# %s, preamble\n", program->name);
+      printf("\n# %s, preamble\n", agx_program_name(program));
    return print_code(disasm, program->preamble, program->preamble_B, 0);
 }
 

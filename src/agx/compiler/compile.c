@@ -90,7 +90,7 @@ static void describe(struct compilation *c)
 {
    struct agxc_shader *shader = c->shader;
    struct agx_program *program = &c->program;
-   snprintf(program->name, sizeof(program->name), "%s", shader->name);
+   agx_program_set_name(program, shader->long_name ? shader->long_name : shader->name);
    snprintf(program->chip, sizeof(program->chip), "%s", shader->chip->name);
    memcpy(program->local_size, shader->local_size, sizeof(program->local_size));
    program->gpr_halves = shader->gpr_halves;

@@ -12,7 +12,9 @@
 #define HEADER_WORDS 5
 
 struct entries {
-   char names[AGX_PROGRAM_MAX_ENTRIES][AGX_PROGRAM_NAME_BYTES];
+   struct {
+      size_t at, end; /* words of the module that the name is in */
+   } names[AGX_PROGRAM_MAX_ENTRIES];
    uint32_t count;
 };
 
@@ -22,21 +24,20 @@ static uint32_t word_at(const uint8_t *bytes, size_t word, bool is_swapped)
    return is_swapped ? __builtin_bswap32(value) : value;
 }
 
-/* Cut as the front end cuts it. */
-static void copy_name(const uint8_t *bytes, size_t first, size_t end, bool is_swapped,
-                      char out[AGX_PROGRAM_NAME_BYTES])
+/* The name that stands in some words of the module, from alloc; *out_B bytes with what follows it
+ * there. */
+static agx_status read_name(const uint8_t *bytes, const struct entries *entries, uint32_t index,
+                            const struct agx_host_alloc *alloc, char **out_name, size_t *out_B)
 {
-   size_t length = 0;
-   for (size_t at = first; at < end; at++)
-      for (unsigned byte = 0; byte < 4; byte++) {
-         char c = (char)(word_at(bytes, at, is_swapped) >> 8 * byte);
-         if (!c || length + 1 == AGX_PROGRAM_NAME_BYTES) {
-            out[length] = 0;
-            return;
-         }
-         out[length++] = c;
-      }
-   out[length] = 0;
+   const bool is_swapped = agx_load_u32(bytes) != SpvMagicNumber;
+   const size_t first = entries->names[index].at, end = entries->names[index].end;
+   *out_B = 4 * (end - first) + 1;
+   *out_name = agx_host_zalloc(alloc, *out_B);
+   if (!*out_name)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "SPIR-V: no memory for an entry point's name");
+   for (size_t i = 0; i < *out_B - 1; i++)
+      (*out_name)[i] = (char)(word_at(bytes, first + i / 4, is_swapped) >> 8 * (i % 4));
+   return AGX_OK;
 }
 
 /* The entry points of one model, up to the first function. What is malformed ends the search; the
@@ -58,24 +59,39 @@ static agx_status list_entries(const uint8_t *bytes, size_t word_count, uint32_t
          if (entries->count == AGX_PROGRAM_MAX_ENTRIES)
             return AGX_FAIL(AGX_OUT_OF_RANGE, "SPIR-V word %zu: more than %u entry points", at,
                             AGX_PROGRAM_MAX_ENTRIES);
-         copy_name(bytes, at + 3, at + length, is_swapped, entries->names[entries->count++]);
+         entries->names[entries->count].at = at + 3;
+         entries->names[entries->count++].end = at + length;
       }
       at += length;
    }
    return AGX_OK;
 }
 
+static agx_status compile_entry(const void *spirv, size_t size, const struct agxc_options *options,
+                                const struct entries *entries, uint32_t index,
+                                struct agx_program **out_program)
+{
+   const struct agx_host_alloc *alloc = options->alloc ? options->alloc : agx_host_alloc_default();
+   struct agxc_options own = *options;
+   char *name;
+   size_t name_B;
+   AGX_TRY(read_name(spirv, entries, index, alloc, &name, &name_B));
+   own.entry = name;
+   agx_status status = agxc_compile(spirv, size, &own, out_program);
+   if (status != AGX_OK)
+      agx_error_prefix("entry point %.128s", name);
+   agx_host_free(alloc, name, name_B);
+   return status;
+}
+
 static agx_status compile_all(const void *spirv, size_t size, const struct agxc_options *options,
                               const struct entries *entries, struct agx_module **out_module)
 {
    struct agx_program *programs[AGX_PROGRAM_MAX_ENTRIES];
-   struct agxc_options each = *options;
    for (uint32_t i = 0; i < entries->count; i++) {
-      each.entry = entries->names[i];
-      agx_status status = agxc_compile(spirv, size, &each, &programs[i]);
+      agx_status status = compile_entry(spirv, size, options, entries, i, &programs[i]);
       if (status == AGX_OK)
          continue;
-      agx_error_prefix("entry point %s", each.entry);
       while (i)
          agx_program_free(programs[--i]);
       return status;

@@ -65,13 +65,23 @@ agx_status agx_executable_find_entry(struct agx_executable *executable, const ch
 {
    *out_entry = 0;
    for (uint32_t i = 0; i < executable->entry_count; i++) {
-      if (strcmp(agx_executable_entry(executable, i)->program->name, name) != 0)
+      if (strcmp(agx_program_name(agx_executable_entry(executable, i)->program), name) != 0)
          continue;
       *out_entry = i;
       return AGX_OK;
    }
    return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no entry point \"%.64s\"",
                    executable->program->name, name);
+}
+
+agx_status agx_executable_get_entry_name(struct agx_executable *executable, uint32_t entry,
+                                         const char **out_name)
+{
+   const struct agx_program *program;
+   *out_name = NULL;
+   AGX_TRY(find_program(executable, entry, &program));
+   *out_name = agx_program_name(program);
+   return AGX_OK;
 }
 
 static struct agx_executable_info describe(const struct agx_program *program)

@@ -14,7 +14,8 @@ struct agxc_shader {
    struct agx_arena *arena; /* everything that outlives a pass */
    const struct agxc_options *options;
    const struct agx_chip *chip;
-   char name[AGX_PROGRAM_NAME_BYTES];
+   char name[AGX_PROGRAM_NAME_BYTES]; /* for messages; a longer one ends in "..." */
+   const char *long_name;             /* all of it where it is longer, else NULL */
 
    /* Regions inside each other that the caller's stack allows; whether the module has more. */
    uint32_t most_nesting;

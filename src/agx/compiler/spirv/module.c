@@ -66,9 +66,10 @@ static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
 static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
 {
    struct agxc_spv *s = w->s;
-   char name[AGX_PROGRAM_NAME_BYTES];
+   const size_t room_B = 4 * (size_t)in->length + 1;
+   char *name = agx_arena_alloc(s->arena, room_B);
    const char *wanted = s->shader->options->entry;
-   if (!agxc_spv_string(in, 2, name, sizeof(name)))
+   if (!agxc_spv_string(in, 2, name, room_B))
       agxc_spv_invalid(s, "string without end");
    uint32_t model = agxc_spv_operand(s, in, 0);
    bool is_vertex = model == SpvExecutionModelVertex;
@@ -85,7 +86,7 @@ static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
    s->entry_function = agxc_spv_operand(s, in, 1);
    s->entry_word = in->at;
    agxc_spv_id(s, s->entry_function);
-   memcpy(s->shader->name, name, sizeof(name));
+   s->shader->long_name = agx_program_cut_name(name, s->shader->name) ? NULL : name;
 }
 
 static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
