@@ -126,7 +126,7 @@ static const struct {
     "capability DotProductFloat16AccFloat32VALVE (6912)"},
    {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 4418, AGX_UNIMPLEMENTED, "opcode 4418 (OpUntyped"},
    {"axpy", SpvOpMemoryModel, 0, 1, SpvAddressingModelPhysical64, AGX_UNIMPLEMENTED,
-    "addressing model"},
+    "addressing model Physical64 (2) is not supported: declare Logical"},
    {"axpy", SpvOpMemoryModel, 0, 2, SpvMemoryModelOpenCL, AGX_UNIMPLEMENTED, "memory model"},
    {"axpy", SpvOpEntryPoint, 0, 1, SpvExecutionModelFragment, AGX_INVALID_ARGUMENT,
     "no compute or vertex entry point"},

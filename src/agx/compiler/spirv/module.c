@@ -43,7 +43,8 @@ static void read_import(struct walk *w, const struct agxc_spv_instr *in)
       agxc_spv_invalid(w->s, "string without end");
    bool is_glsl = strcmp(name, "GLSL.std.450") == 0;
    if (!is_glsl && strncmp(name, "NonSemantic.", 12) != 0)
-      agxc_spv_missing(w->s, "extended instruction set %s", name);
+      agxc_spv_missing(w->s, "extended instruction set %s is not supported: use GLSL.std.450",
+                       name);
    struct agxc_spv_id *id = agxc_spv_result(w->s, in);
    id->kind = AGXC_SPV_ID_IMPORT;
    id->instance = is_glsl;
@@ -54,7 +55,13 @@ static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
    uint32_t addressing = agxc_spv_operand(w->s, in, 0), memory = agxc_spv_operand(w->s, in, 1);
    if (addressing != SpvAddressingModelLogical &&
        addressing != SpvAddressingModelPhysicalStorageBuffer64)
-      agxc_spv_missing(w->s, "addressing model %u", addressing);
+      agxc_spv_missing(w->s,
+                       "addressing model %s (%u) is not supported: declare Logical or "
+                       "PhysicalStorageBuffer64",
+                       addressing == SpvAddressingModelPhysical32   ? "Physical32"
+                       : addressing == SpvAddressingModelPhysical64 ? "Physical64"
+                                                                    : "?",
+                       addressing);
    /* Simple promises less than GLSL450: nothing between threads. */
    if (memory != SpvMemoryModelSimple && memory != SpvMemoryModelGLSL450 &&
        memory != SpvMemoryModelVulkan)

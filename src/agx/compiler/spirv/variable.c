@@ -125,7 +125,8 @@ static struct agxc_spv_variable *make_variable(struct agxc_spv *s, const struct 
       var->place = AGXC_SPV_PLACE_SLOTS;
       return var;
    }
-   agxc_spv_missing(s, "storage class %s (%u)", agxc_spv_storage_name(storage), storage);
+   agxc_spv_missing(s, "storage class %s (%u) is not supported in this stage: do without it",
+                    agxc_spv_storage_name(storage), storage);
 }
 
 static struct agxc_spv_pointer *pointer_to(struct agxc_spv *s, struct agxc_spv_variable *var)
