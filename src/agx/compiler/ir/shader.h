@@ -45,7 +45,7 @@ struct agxc_shader {
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;
 
-   /* What the module calls them (spirv_reflect.c). */
+   /* What the module calls them (spirv/reflect.c). */
    struct agx_program_parameter *parameters;
    struct agx_program_constant *constants;
    char *names;

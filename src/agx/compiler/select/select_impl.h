@@ -18,7 +18,7 @@ struct agxc_selector {
    uint32_t value_count;     /* values that existed before */
 };
 
-/* ---- looking at operands (select_operand.c) --------------------------- */
+/* ---- looking at operands (operand.c) --------------------------- */
 
 /* The generic operation that defines ref, or NULL. */
 const struct agxc_instr *agxc_select_def(const struct agxc_selector *s, const struct agxc_ref *ref);

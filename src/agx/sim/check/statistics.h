@@ -38,7 +38,7 @@ struct agxs_counts {
    uint32_t gpr_halves, shared_B, workgroup_threads;
 };
 
-/* What can bound `main`, in the order in which perf.md lists it. */
+/* What can bound `main`, in the order in which docs/hw/performance.md lists it. */
 enum agxs_term {
    AGXS_TERM_ISSUE,
    AGXS_TERM_COMPLEX,

@@ -2,7 +2,7 @@
  *
  * The functions of the C library that the preload library stands in front of: those
  * that work on descriptors. Descriptors of the node are led to it, all others go on.
- * The functions on paths are in preload_path.c.
+ * The functions on paths are in path.c.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <errno.h>
