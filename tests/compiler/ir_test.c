@@ -137,6 +137,7 @@ static void broken_rules_are_found(void **state)
       {"agx.jmp_any #1:64\n", AGXC_STAGE_JUMPS, "a jump to a block that there is not"},
       {"%0:32 = load_shared _\n", AGXC_STAGE_GENERIC, "source 0 is nothing"},
       {"%0:32 = shuffle #1:32, #1:32, 6\n", AGXC_STAGE_GENERIC, "shuffle 6"},
+      {"%0:32 = element #1:32, #0:32\n", AGXC_STAGE_GENERIC, "a stride that is no number above 0"},
       {"%0:32 = sysval 32\n", AGXC_STAGE_GENERIC, "sysval 32"},
       {"agx.wait group=2\n", AGXC_STAGE_MACHINE, "group 2"},
       {"%0:1 = ieq #1:32, #2:32\nbranch %0:1\nif\n%1:32 = mov #1:32\nelse\nend\n"

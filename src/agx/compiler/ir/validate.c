@@ -90,6 +90,9 @@ static agx_status check_shape(const struct validator *v)
       return BROKEN(v, "%u destinations, %u sources, %u operands", instr->dest_count,
                     instr->src_count, instr->operand_count);
    AGX_TRY(check_imms(v));
+   if (instr->op == AGXC_OP_ELEMENT &&
+       (agxc_src_stride(instr)->kind != AGXC_IMM || agxc_src_stride(instr)->imm == 0))
+      return BROKEN(v, "a stride that is no number above 0");
    if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
       return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
                     v->block->pred_count);

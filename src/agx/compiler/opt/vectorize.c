@@ -329,6 +329,12 @@ static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
                       .index = instr->index};
 }
 
+/* It joins no other access. Booleans have no bytes; IR text may store them. */
+static bool is_alone(const struct agxc_memory_ref *memory)
+{
+   return memory->access & AGXC_ACCESS_COHERENT || memory->bits < 8;
+}
+
 /* ---- the walk over loads ---------------------------------------------- */
 
 static void note_write(struct vectorizer *v, const struct agxc_memory_ref *memory)
@@ -370,7 +376,7 @@ static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
       note_write(v, &memory);
       return;
    }
-   if (memory.access & AGXC_ACCESS_COHERENT)
+   if (is_alone(&memory))
       return;
    uint32_t which = find_group(v, &memory);
    if (which < v->open_count && was_written(v->open[which], &memory)) {
@@ -404,7 +410,7 @@ static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
    for (uint32_t i = v->open_count; i-- > 0;)
       if (touches(v->open[i], &memory))
          close_group(v, i);
-   if (memory.reads || memory.access & AGXC_ACCESS_COHERENT)
+   if (memory.reads || is_alone(&memory))
       return;
    join(v, find_group(v, &memory), instr, &memory);
 }
