@@ -108,7 +108,8 @@ static void copy_block(const struct agxc_loop_shape *u, struct agxc_clone *clone
       if (instr->op != AGXC_OP_PHI)
          agxc_clone_instr(clone, instr);
       else if (!is_header && instr->src_count == 1)
-         agxc_clone_set(clone, agxc_dest(instr)->value, agxc_clone_ref(clone, *agxc_srcs(instr)));
+         agxc_clone_set(clone, agxc_dest(instr)->value,
+                        agxc_clone_ref(clone, *agxc_phi_only(instr)));
       else if (!is_header)
          agxc_clone_instr(clone, instr);
    }

@@ -107,11 +107,6 @@ static void while_always(struct agxc_builder b, uint32_t nest)
 
 /* ---- looking at the tree ------------------------------------------------ */
 
-static bool list_is_empty(const struct agx_link *list)
-{
-   return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
-}
-
 /* The list is nothing but a BREAK, or a RETURN. */
 static bool list_is_only(const struct agx_link *list, unsigned op)
 {
@@ -123,9 +118,9 @@ static bool list_is_only(const struct agx_link *list, unsigned op)
 /* The arm that is nothing but such a leave, beside an empty one; or NULL. */
 static struct agx_link *leaving_arm(struct agxc_if *branch, unsigned op)
 {
-   if (list_is_only(&branch->then_list, op) && list_is_empty(&branch->else_list))
+   if (list_is_only(&branch->then_list, op) && agxc_list_is_empty(&branch->else_list))
       return &branch->then_list;
-   if (list_is_only(&branch->else_list, op) && list_is_empty(&branch->then_list))
+   if (list_is_only(&branch->else_list, op) && agxc_list_is_empty(&branch->then_list))
       return &branch->else_list;
    return NULL;
 }
@@ -331,8 +326,8 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    if (lower_break_if(branch, compare, scope))
       return;
 
-   bool then_is_empty = list_is_empty(&branch->then_list);
-   bool has_else = !list_is_empty(&branch->else_list);
+   bool then_is_empty = agxc_list_is_empty(&branch->then_list);
+   bool has_else = !agxc_list_is_empty(&branch->else_list);
    bool is_swapped = then_is_empty && has_else; /* one arm: it comes first */
    struct agx_link *first = is_swapped ? &branch->else_list : &branch->then_list;
    has_else = has_else && !is_swapped;
@@ -418,7 +413,7 @@ static struct agxc_block *way_out(const struct lowering *lowering, const struct 
    if (!parent)
       return lowering->end;
    struct agx_link *second = agxc_list_of(parent, 1);
-   bool is_run = parent->kind == AGXC_NODE_IF ? !list_is_empty(second) : scope->loop_continues;
+   bool is_run = parent->kind == AGXC_NODE_IF ? !agxc_list_is_empty(second) : scope->loop_continues;
    return list != second && is_run ? agxc_first_block(second) : agxc_block_after(parent);
 }
 

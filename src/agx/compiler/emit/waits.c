@@ -154,11 +154,6 @@ static void find_first_uses(struct choosing *c)
    }
 }
 
-static bool has_result(const struct agxc_instr *instr)
-{
-   return instr->dest_count > 0 && agxc_dests(instr)[0].kind == AGXC_REG;
-}
-
 static unsigned emptier(const struct choosing *c)
 {
    const struct cluster *a = &c->clusters[0], *b = &c->clusters[1];
@@ -196,7 +191,7 @@ static unsigned group_for_store(const struct choosing *c)
 
 static void choose_group(struct choosing *c, struct agxc_instr *instr)
 {
-   bool is_load = has_result(instr);
+   bool is_load = agxc_writes_register(instr);
    unsigned group = is_load ? group_for_load(c, instr) : group_for_store(c);
    struct cluster *cluster = &c->clusters[group];
    if (is_full(cluster))

@@ -166,6 +166,14 @@ static inline bool agxc_same_ref(const struct agxc_ref *a, const struct agxc_ref
    agx_unreachable();
 }
 
+/* The same operand behind the MOVs that lead to both. */
+static inline bool agxc_same_source(struct agxc_ref a, struct agxc_ref b)
+{
+   a = agxc_skip_moves(a);
+   b = agxc_skip_moves(b);
+   return agxc_same_ref(&a, &b);
+}
+
 struct agxc_op_info {
    const char *name;
    int8_t dests, srcs, imms;
@@ -185,6 +193,9 @@ const struct agx_isa_info *agxc_isa_info(const struct agxc_instr *instr);
 /* Of a generic operation: it may stand wherever its sources are known. Fetches of images that
  * nothing writes among them. */
 bool agxc_is_pure(const struct agxc_instr *instr);
+/* Of a generic operation: as far as it goes itself, it may run elsewhere, and more often. What it
+ * reads must be the same there. */
+bool agxc_is_movable(const struct agxc_instr *instr);
 /* The same, without images. */
 bool agxc_is_arithmetic(const struct agxc_instr *instr);
 

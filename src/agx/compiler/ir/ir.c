@@ -66,6 +66,12 @@ bool agxc_is_pure(const struct agxc_instr *instr)
           !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
 }
 
+bool agxc_is_movable(const struct agxc_instr *instr)
+{
+   return instr->dest_count && instr->op != AGXC_OP_PHI &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
+}
+
 bool agxc_is_arithmetic(const struct agxc_instr *instr)
 {
    bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
@@ -166,6 +172,11 @@ static struct agxc_block *as_block(struct agx_link *link)
 struct agxc_block *agxc_first_block(const struct agx_link *list)
 {
    return as_block(list->next);
+}
+
+bool agxc_list_is_empty(const struct agx_link *list)
+{
+   return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
 }
 
 struct agxc_block *agxc_last_block(const struct agx_link *list)

@@ -141,6 +141,8 @@ struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link
 /* The block that a list begins with, and the one that it ends with. */
 struct agxc_block *agxc_first_block(const struct agx_link *list);
 struct agxc_block *agxc_last_block(const struct agx_link *list);
+/* The list is one block without instructions. */
+bool agxc_list_is_empty(const struct agx_link *list);
 /* The blocks around an if or loop in its list. */
 struct agxc_block *agxc_block_before(const struct agxc_node *node);
 struct agxc_block *agxc_block_after(const struct agxc_node *node);

@@ -79,6 +79,19 @@ static inline struct agxc_ref *agxc_dest(const struct agxc_instr *instr)
    return instr->operand;
 }
 
+/* Sources as they are now: one that has become a move counts as what it moves. */
+static inline void agxc_resolve_sources(struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      *src = agxc_skip_moves(*src);
+}
+
+/* Of machine code with registers: it has a result. */
+static inline bool agxc_writes_register(const struct agxc_instr *instr)
+{
+   return instr->dest_count > 0 && agxc_dests(instr)[0].kind == AGXC_REG;
+}
+
 /* Makes instr, which has one destination, the definition of the value that dest names. */
 static inline void agxc_define(struct agxc_instr *instr, struct agxc_ref dest)
 {
@@ -91,6 +104,13 @@ static inline void agxc_define(struct agxc_instr *instr, struct agxc_ref dest)
 static inline struct agxc_ref *agxc_side(const struct agxc_instr *instr, unsigned side)
 {
    return agxc_src_by_name(instr, side ? AGXC_SRC_B : AGXC_SRC_A);
+}
+
+/* The source of a phi in a block with one way in. */
+static inline struct agxc_ref *agxc_phi_only(const struct agxc_instr *phi)
+{
+   agx_assert(phi->op == AGXC_OP_PHI && phi->src_count == 1);
+   return agxc_srcs(phi);
 }
 
 /* A source of a phi that has two. */

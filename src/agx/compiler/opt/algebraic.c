@@ -260,12 +260,6 @@ static bool has_words(const struct agxc_instr *instr)
    return agxc_dest(instr)->bits == 32 || agxc_dest(instr)->bits == 1;
 }
 
-static void resolve_sources(struct agxc_instr *instr)
-{
-   agxc_foreach_src (src, instr)
-      *src = agxc_skip_moves(*src);
-}
-
 /* Rules that need more than this of each other are left to the next run. */
 #define MAX_DEPTH 6
 
@@ -292,7 +286,7 @@ static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct ag
 
 static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
-   resolve_sources(instr);
+   agxc_resolve_sources(instr);
    if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_scalar(instr) ||
        agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE))
       return false;

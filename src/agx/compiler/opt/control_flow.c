@@ -53,7 +53,7 @@ static void melt(struct agxc_cursor *cursor, struct agxc_block *block)
 static void forget_phis(struct agxc_shader *shader, const struct agxc_block *block)
 {
    agxc_foreach_phi (phi, block)
-      agxc_become_mov(shader, phi, *agxc_srcs(phi));
+      agxc_become_mov(shader, phi, *agxc_phi_only(phi));
 }
 
 /* Puts the nodes of an arm behind `before` and joins blocks that are neighbours now. */

@@ -91,16 +91,9 @@ static bool is_candidate(const struct agxc_instr *instr)
           (!(agxc_flags(instr) & AGXC_READS_MEMORY) || agxc_reads_constant(instr));
 }
 
-/* Sources as they are now: a source that has become a move counts as what it moves. */
-static void resolve_sources(struct agxc_instr *instr)
-{
-   agxc_foreach_src (src, instr)
-      *src = agxc_skip_moves(*src);
-}
-
 static void visit_instr(struct table *table, struct agxc_instr *instr)
 {
-   resolve_sources(instr);
+   agxc_resolve_sources(instr);
    if (!is_candidate(instr))
       return;
    uint32_t hash = hash_of(instr);

@@ -379,13 +379,6 @@ static void add_no_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, b
 
 static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsigned depth);
 
-static bool same(struct agxc_ref a, struct agxc_ref b)
-{
-   a = agxc_skip_moves(a);
-   b = agxc_skip_moves(b);
-   return agxc_same_ref(&a, &b);
-}
-
 /* Whether a, given that b holds or not, is *out. */
 static bool follows(struct agxc_ref a, struct agxc_ref b, bool holds, bool *out)
 {
@@ -395,15 +388,16 @@ static bool follows(struct agxc_ref a, struct agxc_ref b, bool holds, bool *out)
       *out = a.imm != 0;
       return true;
    }
-   for (const struct agxc_instr *def; !same(a, b) && (def = agxc_def_as(a, AGXC_OP_INOT));) {
+   for (const struct agxc_instr *def;
+        !agxc_same_source(a, b) && (def = agxc_def_as(a, AGXC_OP_INOT));) {
       a = agxc_skip_moves(*agxc_src_a(def));
       *out = !*out;
    }
-   if (same(a, b))
+   if (agxc_same_source(a, b))
       return true;
    b = agxc_skip_moves(b);
    const struct agxc_instr *x = agxc_def_of(a), *y = agxc_def_of(b);
-   bool is_negated = y && y->op == AGXC_OP_INOT && same(*agxc_src_a(y), a);
+   bool is_negated = y && y->op == AGXC_OP_INOT && agxc_same_source(*agxc_src_a(y), a);
    *out ^= true;
    return is_negated || (x && y && agxc_are_opposite(x, y));
 }

@@ -52,7 +52,7 @@ static struct known compute(struct unroll *u, const struct agxc_instr *def, unsi
    if (def->op == AGXC_OP_MOV)
       return evaluate(u, agxc_src_a(def), depth);
    if (def->op == AGXC_OP_PHI && def->src_count == 1)
-      return evaluate(u, agxc_srcs(def), depth);
+      return evaluate(u, agxc_phi_only(def), depth);
    if (def->op == AGXC_OP_SELECT) {
       a = evaluate(u, agxc_src_condition(def), depth);
       if (!a.is_known)
@@ -162,7 +162,7 @@ static void unroll(struct unroll *u)
       agxc_iteration_copy(&u->shape, &clone, leaves);
    }
    agxc_foreach_phi (phi, behind) /* one way leads there: the break */
-      agxc_become_mov(u->shape.shader, phi, agxc_clone_ref(&clone, *agxc_srcs(phi)));
+      agxc_become_mov(u->shape.shader, phi, agxc_clone_ref(&clone, *agxc_phi_only(phi)));
    if (!keep_names(u, &clone, &u->shape.loop->body))
       keep_names(u, &clone, &u->shape.loop->continuing);
    agx_list_remove(&u->shape.loop->node.link);

@@ -76,11 +76,6 @@ static void add_edge(struct posting *p, uint32_t from, uint32_t to, uint32_t lat
    p->waiting[to]++;
 }
 
-static bool has_result(const struct agxc_instr *instr)
-{
-   return instr->dest_count > 0 && agxc_dests(instr)[0].kind == AGXC_REG;
-}
-
 static bool touches_memory(const struct agxc_instr *instr)
 {
    return agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
@@ -88,7 +83,7 @@ static bool touches_memory(const struct agxc_instr *instr)
 
 static bool is_load(const struct agxc_instr *instr)
 {
-   return touches_memory(instr) && has_result(instr);
+   return touches_memory(instr) && agxc_writes_register(instr);
 }
 
 /* `wait` is what stands between such an operation and the first use. */
@@ -190,7 +185,7 @@ static void start(struct posting *p, uint32_t number)
    uint32_t at = AGX_MAX(p->clock, node->ready);
    p->stall += at - p->clock;
    p->clock = at + 1;
-   if (has_result(node->instr) && !is_asynchronous(node))
+   if (agxc_writes_register(node->instr) && !is_asynchronous(node))
       p->end = AGX_MAX(p->end, at + node->latency);
    for (const struct agxc_edge *edge = node->edges; edge; edge = edge->next)
       p->nodes[edge->to].ready = AGX_MAX(p->nodes[edge->to].ready, at + edge->latency);

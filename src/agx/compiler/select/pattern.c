@@ -26,13 +26,6 @@ static bool is_imm_below(const struct agxc_ref *ref, uint64_t limit)
    return is_imm(ref) && (uint64_t)ref->imm < limit;
 }
 
-static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   if (a->kind == AGXC_UNIFORM && b->kind == AGXC_UNIFORM)
-      return a->half == b->half && a->bits == b->bits;
-   return a->kind == AGXC_VALUE && b->kind == AGXC_VALUE && a->value == b->value;
-}
-
 /* n when value is 2^n - 1 with n in 1..31, else 0. */
 static unsigned ones(int64_t value)
 {
@@ -180,7 +173,8 @@ static bool complementary(const struct agxc_selector *s, const struct agxc_ref *
    if (is_imm(left) && is_imm(right))
       return left->imm + right->imm == 32;
    const struct agxc_instr *sub = agxc_select_def_is(s, right, AGXC_OP_ISUB);
-   if (sub && is_imm(agxc_src_a(sub)) && agxc_src_a(sub)->imm == 32 && same(agxc_src_b(sub), left))
+   if (sub && is_imm(agxc_src_a(sub)) && agxc_src_a(sub)->imm == 32 &&
+       agxc_same_ref(agxc_src_b(sub), left))
       return true;
    /* -n & 31 and n & 31. */
    const struct agxc_instr *l = agxc_select_def_is(s, left, AGXC_OP_IAND),
@@ -191,8 +185,8 @@ static bool complementary(const struct agxc_selector *s, const struct agxc_ref *
    const struct agxc_instr *neg = agxc_select_def_is(s, agxc_src_a(r), AGXC_OP_INEG);
    const struct agxc_instr *from = agxc_select_def_is(s, agxc_src_a(r), AGXC_OP_ISUB);
    if (from && is_imm(agxc_src_a(from)) && agxc_src_a(from)->imm % 32 == 0)
-      return same(agxc_src_b(from), agxc_src_a(l));
-   return neg && same(agxc_src_a(neg), agxc_src_a(l));
+      return agxc_same_ref(agxc_src_b(from), agxc_src_a(l));
+   return neg && agxc_same_ref(agxc_src_a(neg), agxc_src_a(l));
 }
 
 /* x << n | y >> 32 - n: 32 bits out of the 64 of x:y. With x = y a rotation. */
@@ -203,7 +197,7 @@ static bool funnel(struct agxc_selector *s, const struct agxc_instr *instr)
       const struct agxc_instr *shr = agxc_select_def_is(s, agxc_side(instr, 1 - i), AGXC_OP_USHR);
       if (!shl || !shr)
          continue;
-      bool rotates = same(agxc_src_a(shl), agxc_src_a(shr));
+      bool rotates = agxc_same_ref(agxc_src_a(shl), agxc_src_a(shr));
       if (complementary(s, agxc_src_b(shl), agxc_src_b(shr), rotates) ||
           complementary(s, agxc_src_b(shr), agxc_src_b(shl), rotates))
          return emit_field(s, instr, AGX_ISA_OP_EXTR, *agxc_src_a(shr), *agxc_src_a(shl),

@@ -11,13 +11,6 @@
 
 #define MAX_SEARCH 24u /* instructions of each arm: work per if is this squared */
 
-/* Through the moves that this pass leaves. */
-static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   struct agxc_ref x = agxc_skip_moves(*a), y = agxc_skip_moves(*b);
-   return agxc_same_ref(&x, &y);
-}
-
 static bool same_instr(const struct agxc_instr *a, const struct agxc_instr *b)
 {
    if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count ||
@@ -27,16 +20,9 @@ static bool same_instr(const struct agxc_instr *a, const struct agxc_instr *b)
       if (a->operand[i].bits != b->operand[i].bits || a->operand[i].count != b->operand[i].count)
          return false;
    for (unsigned i = a->dest_count; i < a->operand_count; i++)
-      if (!same_ref(&a->operand[i], &b->operand[i]))
+      if (!agxc_same_source(a->operand[i], b->operand[i]))
          return false;
    return true;
-}
-
-/* May stand before the if, as far as the instruction itself goes. */
-static bool may_rise(const struct agxc_instr *instr)
-{
-   return instr->dest_count && instr->op != AGXC_OP_PHI &&
-          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
 }
 
 /* Nothing that it reads is made in its block. */
@@ -72,7 +58,7 @@ static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
    agxc_foreach_instr_safe (instr, then_block) {
       if (agxc_flags(instr) & AGXC_SIDE_EFFECT || ++count > MAX_SEARCH)
          break;
-      if (!may_rise(instr) || !reads_outside(instr))
+      if (!agxc_is_movable(instr) || !reads_outside(instr))
          continue;
       struct agxc_instr *other = find_equal(instr, else_block);
       if (!other)

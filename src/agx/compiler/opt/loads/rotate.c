@@ -39,12 +39,6 @@ struct rotate {
 
 /* ---- choosing ----------------------------------------------------------- */
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   return instr->dest_count && instr->op != AGXC_OP_PHI &&
-          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
-}
-
 /* Nothing but phis, a short pure test, and the branch. */
 static bool is_plain_test(const struct agxc_loop_shape *shape)
 {
@@ -53,7 +47,7 @@ static bool is_plain_test(const struct agxc_loop_shape *shape)
       if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_BRANCH)
          continue;
       bool reads = agxc_flags(instr) & AGXC_READS_MEMORY;
-      if (!is_pure(instr) || reads || ++size > MAX_TEST)
+      if (!agxc_is_movable(instr) || reads || ++size > MAX_TEST)
          return false;
    }
    return true;
@@ -115,7 +109,7 @@ static bool has_gain(const struct agxc_loop_shape *shape)
    agx_bitset_word *fixed = agxc_bitset_new(shader, shader->value_count);
    agxc_foreach_loop_block (block, shader, shape->loop) {
       agxc_foreach_instr (instr, block) {
-         bool is_fixed = is_pure(instr), is_load = agxc_flags(instr) & AGXC_READS_MEMORY;
+         bool is_fixed = agxc_is_movable(instr), is_load = agxc_flags(instr) & AGXC_READS_MEMORY;
          agxc_foreach_src (src, instr)
             is_fixed = is_fixed && (src->kind != AGXC_VALUE ||
                                     src->value->def->block->index < shape->header->index ||

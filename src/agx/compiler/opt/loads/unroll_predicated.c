@@ -82,20 +82,15 @@ static void lift_test(struct agxc_loop_shape *shape)
    }
 }
 
-static bool is_empty(const struct agx_link *list)
-{
-   return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
-}
-
 /* Header, exit, one block; the continuing part is another or empty. */
 static bool is_straight(struct predicated *m, const struct agxc_loop_shape *shape)
 {
    struct agx_link *continuing = &shape->loop->continuing;
    const struct agxc_block *way_out = agxc_first_block(shape->break_arm);
    m->body = agxc_last_block(&shape->loop->body);
-   m->last = is_empty(continuing) ? m->body : agxc_first_block(continuing);
+   m->last = agxc_list_is_empty(continuing) ? m->body : agxc_first_block(continuing);
    return agxc_block_before(&shape->exit->node) == shape->header &&
-          agxc_block_after(&shape->exit->node) == m->body && is_empty(shape->stay_arm) &&
+          agxc_block_after(&shape->exit->node) == m->body && agxc_list_is_empty(shape->stay_arm) &&
           shape->break_arm->next->next == shape->break_arm &&
           way_out->instrs.next->next == &way_out->instrs && continuing->next->next == continuing;
 }
