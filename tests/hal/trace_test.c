@@ -314,6 +314,28 @@ static void host_work_is_written_without_a_flush(void **state)
    traced_close(&s);
 }
 
+/* The session of the first one records it. */
+static void waits_for_several_devices_are_recorded(void **state)
+{
+   struct traced s;
+   struct fixture other = {0};
+   unsigned row;
+   double us;
+   host_session(&s);
+   fixture_open(&other, "virtual");
+   const struct agx_point points[] = {{fixture_semaphore(s.w.f), 1},
+                                      {fixture_semaphore(&other), 1}};
+   for (int i = 0; i < 2; i++)
+      assert_ok(agx_semaphore_signal(points[i].semaphore, 1));
+   assert_ok(agx_semaphore_wait(points, 2, false, AGX_DEADLINE_NEVER));
+   assert_ok(agx_profile_end(s.w.f->device));
+   find_slice(read_trace(s.path), "wait", "", &row, &us);
+   for (int i = 0; i < 2; i++)
+      agx_release(points[i].semaphore);
+   fixture_close(&other);
+   traced_close(&s);
+}
+
 /* A function that no signal waits for may run on when the session has ended. */
 static void functions_may_outlast_the_session(void **state)
 {
@@ -520,6 +542,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(traces_hold_what_happened),
       cmocka_unit_test(host_work_is_on_its_own_threads),
       cmocka_unit_test(host_work_is_written_without_a_flush),
+      cmocka_unit_test(waits_for_several_devices_are_recorded),
       cmocka_unit_test(functions_may_outlast_the_session),
       cmocka_unit_test(spans_are_one_slice),
       cmocka_unit_test(names_are_escaped),

@@ -338,11 +338,9 @@ agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bo
       return AGX_OK;
    deadline_ns = AGX_MAX(deadline_ns, 0); /* a time before the clock began has passed, too */
    struct agx_device *device = points[0].semaphore->device;
-   if (!is_mixed) {
-      uint64_t start_ns = agx_profile_host_begin(device);
-      agx_status status = wait_on(device, points, count, any, deadline_ns);
-      agx_profile_host_end(device, "wait", NULL, start_ns);
-      return status;
-   }
-   return wait_on_several(points, count, any, deadline_ns);
+   uint64_t start_ns = agx_profile_host_begin(device); /* of several: the first one's session */
+   agx_status status = is_mixed ? wait_on_several(points, count, any, deadline_ns)
+                                : wait_on(device, points, count, any, deadline_ns);
+   agx_profile_host_end(device, "wait", NULL, start_ns);
+   return status;
 }
