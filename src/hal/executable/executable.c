@@ -77,8 +77,9 @@ static agx_status check_program(const struct agx_program *program,
    if (threads > agx_occupancy_threads(program->gpr_halves))
       return AGX_FAIL(AGX_OUT_OF_RANGE,
                       "executable %s: a workgroup of %u threads with %u register halves each does "
-                      "not fit on a core",
-                      program->name, threads, program->gpr_halves);
+                      "not fit on a core; at most %u do",
+                      program->name, threads, program->gpr_halves,
+                      agx_occupancy_threads(program->gpr_halves));
    /* Hardware gets scratch memory from a helper program whose protocol is not known well
     * enough; the virtual device gives it by itself [U]. */
    if (program->scratch_B && !info->is_virtual)

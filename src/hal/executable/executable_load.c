@@ -34,8 +34,8 @@ static agx_status read_attributes(const struct agx_vertex_input *given_input,
          given->format ? agx_vertex_format_find(given->format) : NULL;
       if (!format)
          return AGX_FAIL(AGX_UNIMPLEMENTED,
-                         "executable: attribute at location %u: format \"%.64s\"", given->location,
-                         given->format ? given->format : "");
+                         "executable: attribute at location %u: unknown format \"%.64s\"",
+                         given->location, given->format ? given->format : "");
       out[i] = (struct agxc_attribute){.location = given->location,
                                        .format = format,
                                        .stride_B = given->stride_B,
@@ -66,12 +66,14 @@ static agx_status check_robustness(const struct agx_executable_desc *desc)
 {
    uint32_t worst = desc->robustness;
    if (desc->override_count > AGX_MAX_BINDINGS || (desc->override_count && !desc->overrides))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: robustness of %u bindings at %p",
-                      desc->override_count, (const void *)desc->overrides);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "executable: robustness of %u bindings at %p; at most %u",
+                      desc->override_count, (const void *)desc->overrides, AGX_MAX_BINDINGS);
    for (uint32_t i = 0; i < desc->override_count; i++)
       worst = AGX_MAX(worst, desc->overrides[i].robustness);
    if (worst > AGX_ROBUST_ZERO)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: robustness %u", worst);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "executable: robustness %u; the last is AGX_ROBUST_ZERO, 2", worst);
    return AGX_OK;
 }
 

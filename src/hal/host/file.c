@@ -188,13 +188,16 @@ static agx_status open_fd(const struct agx_file_desc *desc, struct agx_file_stor
 static agx_status open_memory(const struct agx_file_desc *desc, struct agx_file_store *store)
 {
    if (desc->flags & AGX_FILE_TAKE_FD)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "file: AGX_FILE_TAKE_FD with host memory");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "file: AGX_FILE_TAKE_FD with host memory, which has no descriptor");
    if (!desc->memory && desc->memory_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "file: %llu bytes of host memory at NULL",
                       (unsigned long long)desc->memory_B);
    if (desc->memory_B > AGX_FILE_MAX_B || (uintptr_t)desc->memory > UINTPTR_MAX - desc->memory_B)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "file: %llu bytes of host memory at %p",
-                      (unsigned long long)desc->memory_B, desc->memory);
+      return AGX_FAIL(
+         AGX_OUT_OF_RANGE,
+         "file: %llu bytes of host memory at %p; at most %llu, up to the end of addresses",
+         (unsigned long long)desc->memory_B, desc->memory, (unsigned long long)AGX_FILE_MAX_B);
    *store = (struct agx_file_store){.fd = -1, .memory = desc->memory, .memory_B = desc->memory_B};
    return AGX_OK;
 }
@@ -237,7 +240,8 @@ static agx_status open_store(const struct agx_file_desc *desc, struct agx_file_s
       return open_fd(desc, store);
    if (desc->kind == AGX_FILE_HOST_MEMORY)
       return open_memory(desc, store);
-   return AGX_FAIL(AGX_UNIMPLEMENTED, "file: kind %u", desc->kind);
+   return AGX_FAIL(AGX_UNIMPLEMENTED,
+                   "file: kind %u; AGX_FILE_FD and AGX_FILE_HOST_MEMORY are known", desc->kind);
 }
 
 agx_status agx_file_import(struct agx_device *device, const struct agx_file_desc *desc,

@@ -122,7 +122,8 @@ agx_status agx_buffer_check_live(const struct agx_buffer *buffer)
 static agx_status check_mapping(struct agx_buffer *buffer, uint32_t access)
 {
    if (access == 0 || access & ~(uint32_t)AGX_ACCESS_ALL)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: access %#x", buffer->label, access);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: access %#x; it takes bits of %#x, one at least",
+                      buffer->label, access, AGX_ACCESS_ALL);
    AGX_TRY(agx_fork_check(buffer));
    if (buffer->is_reservation)
       return AGX_FAIL(AGX_PERMISSION_DENIED,

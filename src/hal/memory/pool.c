@@ -22,12 +22,15 @@
 static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *desc)
 {
    if (desc->strategy > AGX_POOL_PASSTHROUGH)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: strategy %u", desc->strategy);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "pool: strategy %u; the last is AGX_POOL_PASSTHROUGH, 2", desc->strategy);
    if (desc->slab_B > AGX_POOL_MAX_SLAB_B || desc->block_B > AGX_POOL_MAX_SLAB_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: slabs of %llu, blocks of %llu; 2^37 at most",
                       (unsigned long long)desc->slab_B, (unsigned long long)desc->block_B);
    if ((desc->block_B != 0) != (desc->strategy == AGX_POOL_FIXED))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: block size %llu with strategy %u",
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "pool: block size %llu with strategy %u; AGX_POOL_FIXED, 1, takes one, and "
+                      "others 0",
                       (unsigned long long)desc->block_B, desc->strategy);
    pool->strategy = desc->strategy;
    pool->block_B = agx_align_up(desc->block_B, pool->page_B);

@@ -37,8 +37,9 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
    bool is_small = !commands->first && need_B <= AGX_PAGE_BYTES - AGX_CHUNK_PREFETCH_B;
    struct agx_chunk *chunk;
    if (need_B > AGX_CHUNK_LARGE_B - AGX_CHUNK_PREFETCH_B)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: a command of %llu bytes", commands->label,
-                      (unsigned long long)need_B);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: a command of %llu bytes; the limit is %u",
+                      commands->label, (unsigned long long)need_B,
+                      AGX_CHUNK_LARGE_B - AGX_CHUNK_PREFETCH_B);
    AGX_TRY(
       agx_chunk_acquire(commands->device, is_small ? AGX_CHUNK_SMALL : AGX_CHUNK_LARGE, &chunk));
    if (commands->last) {

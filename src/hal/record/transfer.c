@@ -47,6 +47,10 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
                       agx_describe_owner(buffer->device, device).text);
    if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= buffer->size_B)
       ref->length_B = buffer->size_B - ref->offset_B;
+   if (ref->offset_B > buffer->size_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: offset %llu in %s of %llu bytes", what,
+                      (unsigned long long)ref->offset_B, buffer->label,
+                      (unsigned long long)buffer->size_B);
    if (!agx_range_fits(ref->offset_B, ref->length_B, buffer->size_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: offset %llu, length %llu in %s of %llu bytes", what,
                       (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
@@ -85,7 +89,8 @@ static agx_status check_apart(const struct agx_buffer_ref *source,
    uint64_t from = source->buffer->address + source->offset_B;
    uint64_t to = target->buffer->address + target->offset_B;
    if (target->length_B != source->length_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "copy: %llu bytes to a range of %llu",
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "copy of %s to %s: %llu bytes to a range of %llu",
+                      source->buffer->label, target->buffer->label,
                       (unsigned long long)source->length_B, (unsigned long long)target->length_B);
    if (from < to + target->length_B && to < from + source->length_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,

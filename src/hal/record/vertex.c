@@ -91,13 +91,17 @@ static agx_status bind_range(const struct agx_program_binding *wanted,
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is a buffer %s", ref->buffer->label,
                       agx_describe_owner(ref->buffer->device, device).text);
-   if (ref->offset_B > size ||
-       (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in a buffer of %llu bytes",
-                      (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
+   if (ref->offset_B > size)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu in buffer %s of %llu bytes",
+                      (unsigned long long)ref->offset_B, ref->buffer->label,
                       (unsigned long long)size);
+   if (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in buffer %s of %llu bytes",
+                      (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
+                      ref->buffer->label, (unsigned long long)size);
    if (wanted->access & AGX_BINDING_WRITES && ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel writes to a read-only buffer");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel writes to buffer %s, which is read-only",
+                      ref->buffer->label);
    uint64_t length = ref->length_B == AGX_WHOLE_LENGTH ? size - ref->offset_B : ref->length_B;
    out->objects[0] = ref->buffer;
    if (!agxr_vertex_fits(length, offset_B, bytes)) {
@@ -106,8 +110,8 @@ static agx_status bind_range(const struct agx_program_binding *wanted,
    }
    uint64_t at = ref->offset_B + offset_B;
    if (at % (1u << wanted->dim))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "offset %llu is no multiple of %u",
-                      (unsigned long long)at, 1u << wanted->dim);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "offset %llu in buffer %s is no multiple of %u",
+                      (unsigned long long)at, ref->buffer->label, 1u << wanted->dim);
    out->address = ref->buffer->address + at;
    out->length_B = agxr_vertex_size(length) - offset_B;
    if (wanted->robustness != AGX_PROGRAM_ROBUST_OFF)

@@ -46,7 +46,9 @@ agx_status agx_sync_open_queues(struct agx_device *device, const struct agx_devi
       uint32_t priority =
          desc->queue_priorities && desc->queue_count ? desc->queue_priorities[i] : AGX_QUEUE_MEDIUM;
       if (priority > AGX_QUEUE_MEDIUM)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "device: queue %u: priority %u", i, priority);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "device: queue %u: priority %u; the last is AGX_QUEUE_MEDIUM, %u", i,
+                         priority, AGX_QUEUE_MEDIUM);
       agx_queue_init(&sync->queues[i], device, i, priority);
       sync->queue_count++;
    }

@@ -54,7 +54,8 @@ static agx_status check_op(const struct agx_device *device, const struct agx_op 
 {
    *out_type = agx_op_type(device, op->kind);
    if (!*out_type)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u is none of enum agx_op_kind",
+                      op->kind);
    AGX_TRY(check_queues(device, "submit", op->queues));
    AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
    AGX_TRY(check_points(device, "signal", op->signals, op->signal_count));
