@@ -302,8 +302,9 @@ static uint64_t shuffle(const struct machine *m, unsigned l)
    if (wanted >= 32)
       return plain(m, "a", l);
    unsigned quad = (unsigned)wanted & ~3u, k = 0, j = l & 3;
+   uint32_t counted = operand(m, "b")->kind == AGX_ISA_REG ? m->active : ~0u;
    for (unsigned i = 0; i < 4; i++)
-      k |= plain(m, "b", quad + i) & 3;
+      k |= counted >> (quad + i) & 1 ? plain(m, "b", quad + i) & 3 : 0;
    unsigned from = op == AGX_ISA_SHUFFLE_OP_INDEX  ? k
                    : op == AGX_ISA_SHUFFLE_OP_XOR  ? (j ^ k)
                    : op == AGX_ISA_SHUFFLE_OP_DOWN ? j + k

@@ -135,6 +135,25 @@ static void shuffles(void **state)
    free(group);
 }
 
+/* Lanes without a thread have no say in a quad's low bits, whatever their registers hold. */
+static void shuffles_of_partial_groups(void **state)
+{
+   static const uint32_t exists[] = {1, 3, 0x1fffff, 0x7fffffff, SOME};
+   for (unsigned n = 0; n < AGX_COUNT(exists); n++) {
+      struct sim_group *group = begin("shuffle d=r5 a=r2 b=r7 window=simd op=index", exists[n]);
+      group->options.check = true;
+      for (unsigned lane = 0; lane < 32; lane++)
+         group->reg[7][lane] = exists[n] >> lane & 1 ? lane & ~3u : ~0u;
+      assert_ok(sim_group_run(group));
+      for (unsigned lane = 0; lane < 32; lane++) {
+         uint32_t from = lane & ~3u;
+         if ((exists[n] >> lane & 1) && (exists[n] >> from & 1))
+            assert_int_equal(group->reg[5][lane], from * from);
+      }
+      free(group);
+   }
+}
+
 static uint32_t sum_of_some(unsigned lane)
 {
    uint32_t sum = 0;
@@ -304,6 +323,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(ballots),
       cmocka_unit_test(shuffles),
+      cmocka_unit_test(shuffles_of_partial_groups),
       cmocka_unit_test(reduces_integers),
       cmocka_unit_test(reduces_floats),
       cmocka_unit_test(multiplies_matrices),

@@ -80,12 +80,15 @@ bool agxs_shadow_shuffle(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row b, ua, ub, d;
    uint32_t k[AGXS_LANES / 4], open[AGXS_LANES / 4];
+   uint32_t counted = uop->src[1].bank == AGXS_BANK_REG ? group->exists : ~0u;
    agxs_get_u32(group, &uop->src[1], &b);
    agxs_shadow_get(group, &uop->src[0], &ua);
    agxs_shadow_get(group, &uop->src[1], &ub);
    for (unsigned q = 0; q < AGXS_LANES / 4; q++) {
       uint32_t ones = 0, undefined = 0;
       for (unsigned i = 4 * q; i < 4 * q + 4; i++) {
+         if (!(counted >> i & 1))
+            continue;
          ones |= b.lane[i] & ~ub.lane[i];
          undefined |= ub.lane[i];
       }

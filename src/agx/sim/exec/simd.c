@@ -35,15 +35,20 @@ const struct agxs_uop *AGXS_EXEC(fcmp_ballot)(struct agxs_group *group, const st
 }
 
 /* B's low two bits are the OR over the quad, inactive lanes included: the source
- * quad's, not the asking lane's. */
+ * quad's, not the asking lane's. Registers of a lane without a thread add nothing [U]:
+ * they hold whatever the last group left there. */
 const struct agxs_uop *AGXS_EXEC(shuffle)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row a, b, d;
    unsigned k[AGXS_LANES / 4];
+   uint32_t counted = uop->src[1].bank == AGXS_BANK_REG ? group->exists : ~0u;
    agxs_get_u32(group, &uop->src[0], &a);
    agxs_get_u32(group, &uop->src[1], &b);
-   for (unsigned q = 0; q < AGXS_LANES / 4; q++)
-      k[q] = (b.lane[4 * q] | b.lane[4 * q + 1] | b.lane[4 * q + 2] | b.lane[4 * q + 3]) & 3;
+   for (unsigned q = 0; q < AGXS_LANES / 4; q++) {
+      k[q] = 0;
+      for (unsigned i = 4 * q; i < 4 * q + 4; i++)
+         k[q] |= counted >> i & 1 ? b.lane[i] & 3 : 0;
+   }
    AGXS_FOR_LANES (i) {
       uint32_t wanted = agxs_shuffle_wanted(uop, i, b.lane[i]);
       if (wanted >= AGXS_LANES) {
