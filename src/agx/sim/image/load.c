@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texel fetches, samples and level queries of a SIMD-group.
+ * Executes texture instructions for a SIMD-group, lane by lane: texel fetches, samples with their
+ * levels, and queries of levels. The executors of exec/ call it through image.h's functions.
  */
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * See executable.h. Reads only the first page and the program headers.
+ * Tells by its ELF headers, or its #! line, whether a program loads the preload library; the
+ * preload library asks before it executes one, and `agx virtual` before it starts one. Reads only
+ * the first page and the program headers.
  */
 #include "winsys/virtual/doors/executable.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * See backing.h. Which files exist stands in a list in the segment, with a count of its
+ * The files that hold the pages of shared buffers, for prime.c and gem.c, and /dev/udmabuf, which
+ * makes such files. Which files exist stands in a list in the segment, with a count of its
  * changes; which of them this process has mapped, and where, in an array of the node.
  */
 #include "winsys/virtual/mm/backing.h"

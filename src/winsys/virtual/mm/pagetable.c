@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * See pagetable_impl.h. A new mapping first makes all tables that it needs, so that it
- * can't stop half way.
+ * Maps and unmaps ranges of an address space in its tables, whose layout is in pagetable_impl.h,
+ * for vm.c; and translates addresses for the simulator. A new mapping first makes all tables that
+ * it needs, so that it can't stop half way.
  */
 #include "winsys/virtual/mm/pagetable_impl.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes: creation, options, and what a fork means for them.
+ * A process' view of one virtual device. This file makes and destroys it over a segment, sets its
+ * options, which options.c reads from the environment, and puts it right in a forked child: the
+ * child has its parent's files, but none of its workers. The doors call it.
  */
 #include "winsys/virtual/gpu/faultlog.h"
 #include "winsys/virtual/store/node.h"

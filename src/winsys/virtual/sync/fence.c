@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * See fence.h. Signalling and releasing walk lists linked through the fences, not
+ * The graph of fences (fence.h) in the segment: making, joining and signalling them, for syncobj.c,
+ * wait.c and the jobs of gpu/. Signalling and releasing walk lists linked through the fences, not
  * the host's stack: a client can chain as many as it likes.
  */
 #include "winsys/virtual/sync/fence.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * See watch.h. The list is short, so it is walked.
+ * Writes to eventfds and to the pipes that stand for sync files when their fences complete, and
+ * serves the requests on sync files; syncobj.c and mm/prime.c make the entries. The list is short,
+ * so agxv_watch_scan() walks it after each change of a fence.
  */
 #include "winsys/virtual/sync/watch.h"
 
