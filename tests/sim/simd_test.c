@@ -142,13 +142,17 @@ static void shuffles_of_partial_groups(void **state)
    for (unsigned n = 0; n < AGX_COUNT(exists); n++) {
       struct sim_group *group = begin("shuffle d=r5 a=r2 b=r7 window=simd op=index", exists[n]);
       group->options.check = true;
-      for (unsigned lane = 0; lane < 32; lane++)
-         group->reg[7][lane] = exists[n] >> lane & 1 ? lane & ~3u : ~0u;
+      for (unsigned lane = 0; lane < 32; lane++) {
+         bool is_there = exists[n] >> lane & 1;
+         group->reg[7][lane] = is_there ? lane & ~3u : ~0u;
+         group->undefined[7][lane] = is_there ? 0 : ~0u;
+      }
       assert_ok(sim_group_run(group));
       for (unsigned lane = 0; lane < 32; lane++) {
          uint32_t from = lane & ~3u;
          if ((exists[n] >> lane & 1) && (exists[n] >> from & 1))
-            assert_int_equal(group->reg[5][lane], from * from);
+            assert_int_equal(group->reg[5][lane] | (uint64_t)group->undefined[5][lane] << 32,
+                             from * from);
       }
       free(group);
    }
