@@ -69,6 +69,13 @@ static void finds_what_a_barrier_leaves_open(void **state)
 {
    FAULT(LOAD("r3", "a") "barrier", "1 operations of group a and 0 of b are outstanding");
    FAULT(STORE("r1") "memory_barrier", "1 operations of group a and 0 of b are outstanding");
+   for (unsigned i = 1; i <= 4; i++) {
+      char program[256];
+      snprintf(program, sizeof(program), STORE("r1") "image_barrier_%u", i);
+      FAULT(program, "1 operations of group a and 0 of b are outstanding");
+      snprintf(program, sizeof(program), LOAD("r3", "a") "image_barrier_%u", i);
+      SOUND(program);
+   }
    SOUND(STORE("r1") "wait group=a\nmemory_barrier");
    SOUND(LOAD("r3", "b") "wait group=b\nbarrier");
 }

@@ -13,6 +13,25 @@
 
 /* ---- Texel fetch ------------------------------------------------------------ */
 
+/* A view names levels that an image without levels lacks. */
+static void a_last_level_beyond_the_levels_is_clamped(void **state)
+{
+   struct image_case c;
+   image_begin(&c, READ "smpi r=r20..r23 texture=ts0 sampler=ss0 coord=r4 lod=r8l dim=2d mask=xyzw "
+                        "lod_mode=lod_min group=a" WRITE);
+   c.texture.width = 20, c.texture.height = 12;
+   c.texture.last_level = 3;
+   struct agx_layout layout =
+      image_layout((struct agx_layout_shape){.width = 20, .height = 12, .levels = 1});
+   image_fill_level(&c, &layout, 0, 0, 20, 12);
+   c.input[0][0] = c.input[1][0] = 9;
+   c.input[0][1] = c.input[1][1] = 5;
+   c.input[1][4] = 2;
+   assert_ok(image_run(&c));
+   assert_true(image_float(c.output[0][0]) == 59);
+   assert_true(image_float(c.output[1][0]) == 59);
+}
+
 static void test_fetch_levels(void **state)
 {
    struct image_case c;
@@ -281,9 +300,10 @@ static void test_refused_formats(void **state)
    c.texture.layout = AGX_HW_LAYOUT_INTERCHANGE;
    assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "interchange");
    c.texture.layout = AGX_HW_LAYOUT_GPU;
+   c.texture.first_level = 2;
    c.texture.last_level = 3;
-   assert_fails(image_run(&c), AGX_INVALID_ARGUMENT, "levels 0 to 3 of 1");
-   c.texture.last_level = 0;
+   assert_fails(image_run(&c), AGX_INVALID_ARGUMENT, "levels 2 to 3 of 1");
+   c.texture.first_level = c.texture.last_level = 0;
    c.texture.dimension = AGX_HW_TEXTURE_DIMENSION_CUBE;
    c.texture.height = c.texture.width + 1;
    assert_fails(image_run(&c), AGX_INVALID_ARGUMENT, "a cube's faces of 8x9");
@@ -359,10 +379,15 @@ static void test_compressed(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fetch_levels),    cmocka_unit_test(test_fetch_3d_and_layers),
-      cmocka_unit_test(test_samples),         cmocka_unit_test(test_formats),
-      cmocka_unit_test(test_refused_formats), cmocka_unit_test(test_linear_and_twiddled),
-      cmocka_unit_test(test_emulated),        cmocka_unit_test(test_compressed),
+      cmocka_unit_test(a_last_level_beyond_the_levels_is_clamped),
+      cmocka_unit_test(test_fetch_levels),
+      cmocka_unit_test(test_fetch_3d_and_layers),
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_refused_formats),
+      cmocka_unit_test(test_linear_and_twiddled),
+      cmocka_unit_test(test_emulated),
+      cmocka_unit_test(test_compressed),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

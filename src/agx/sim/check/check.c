@@ -44,13 +44,26 @@ static bool check_pending(struct agxs_group *group, const struct agxs_uop *uop,
    return true;
 }
 
+/* A barrier orders what is outstanding only once it is done. Image barriers order writes: known
+ * compilers emit them while a load is outstanding. */
+static bool must_have_waited(const struct agxs_group *group, const struct agxs_uop *uop)
+{
+   uint32_t all = group->outstanding[0] + group->outstanding[1];
+   uint32_t loads = group->outstanding_loads[0] + group->outstanding_loads[1];
+   if (uop->exec_index == AGXS_X_barrier)
+      return all;
+   if (uop->exec_index != AGXS_X_membar)
+      return false;
+   bool is_image = uop->mode == AGXS_MEMBAR_RELEASE || uop->mode == AGXS_MEMBAR_ACQUIRE;
+   return is_image ? all > loads : all;
+}
+
 bool agxs_check_before(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_kernel *kernel = group->kernel;
    uint32_t index = (uint32_t)(uop - kernel->uops);
    uint8_t async_group = kernel->info[index].async_group;
-   bool is_barrier = uop->exec_index == AGXS_X_barrier || uop->exec_index == AGXS_X_membar;
-   if (is_barrier && group->outstanding[0] + group->outstanding[1]) {
+   if (must_have_waited(group, uop)) {
       agxs_group_fail(group, uop, AGX_FAILED_PRECONDITION,
                       "check: %u operations of group a and %u of b are outstanding",
                       group->outstanding[0], group->outstanding[1]);
@@ -58,7 +71,7 @@ bool agxs_check_before(struct agxs_group *group, const struct agxs_uop *uop)
    }
    if (uop->exec_index == AGXS_X_wait) {
       memset(group->pending[uop->group], 0, sizeof(group->pending[0]));
-      group->outstanding[uop->group] = 0;
+      group->outstanding[uop->group] = group->outstanding_loads[uop->group] = 0;
    }
    if (!check_pending(group, uop, &kernel->regs[index]))
       return false;
@@ -80,6 +93,8 @@ void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop)
       return;
    if (async_group) {
       group->outstanding[async_group - 1]++;
+      group->outstanding_loads[async_group - 1] +=
+         regs->writes[0] || regs->writes[1] || regs->writes[2] || regs->writes[3];
       for (unsigned i = 0; i < 4; i++)
          group->pending[async_group - 1][i] |= regs->writes[i];
    }

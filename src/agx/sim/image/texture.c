@@ -125,10 +125,12 @@ agx_status agxs_texture_init(struct agxs_texture *texture,
    };
    memcpy(texture->descriptor, descriptor, AGXS_TEXTURE_BYTES);
    AGX_TRY(init_image(texture, &fields, "texture"));
-   if (packed.last_level < packed.first_level || packed.last_level >= texture->layout.level_count)
+   /* Views of images without levels below name more of them; the last that there is counts. */
+   uint32_t last = AGX_MIN(packed.last_level, texture->layout.level_count - 1);
+   if (packed.first_level > last)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "texture descriptor: levels %u to %u of %u",
                       packed.first_level, packed.last_level, texture->layout.level_count);
-   texture->level_count = packed.last_level - packed.first_level + 1;
+   texture->level_count = last - packed.first_level + 1;
    return AGX_OK;
 }
 

@@ -223,6 +223,7 @@ struct agxs_group {
    struct agxs_shadow *shadow; /* what is defined; check/shadow.h */
    uint64_t pending[2][4];
    uint32_t outstanding[2];
+   uint32_t outstanding_loads[2]; /* of those, that write registers */
 };
 
 /* Stops the group with a text "pc 0x10: fadd ...: <format>". Returns NULL for exec functions. */
