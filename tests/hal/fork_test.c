@@ -89,12 +89,16 @@ static void be_the_child(void)
 struct forker {
    struct fixture f;
    struct agx_semaphore *semaphore;
-   sem_t is_over;
+   sem_t may_fork, is_over;
    int status; /* the child's */
 };
 
+/* While the test's own thread sleeps: sanitizers hold no lock of their allocator over a fork, so
+ * that a child hangs if another thread is in it. */
 static void fork_here(struct forker *forker)
 {
+   while (sem_wait(&forker->may_fork) != 0)
+      ;
    forker->status = -1;
    fflush(NULL);
    pid_t child = fork();
@@ -121,17 +125,20 @@ static void open_forker(struct forker *forker)
    *forker = (struct forker){0};
    fixture_open(&forker->f, "virtual");
    forker->semaphore = fixture_semaphore(&forker->f);
+   assert_int_equal(sem_init(&forker->may_fork, 0, 0), 0);
    assert_int_equal(sem_init(&forker->is_over, 0, 0), 0);
 }
 
 static void close_forker(struct forker *forker)
 {
+   sem_post(&forker->may_fork);
    while (sem_wait(&forker->is_over) != 0)
       ;
    assert_int_equal(forker->status, 0);
    assert_ok(fixture_wait(forker->semaphore, 1)); /* the parent goes on */
    agx_release(forker->semaphore);
    fixture_close(&forker->f);
+   sem_destroy(&forker->may_fork);
    sem_destroy(&forker->is_over);
 }
 
@@ -173,6 +180,7 @@ static void a_watch_of_ones_own_forks(void **state)
    open_forker(&forker);
    struct agx_watch watch = {.value = 1, .fn = fork_in_watch, .user = &forker};
    assert_ok(agx_semaphore_watch(forker.semaphore, &watch));
+   sem_post(&forker.may_fork); /* this thread forks */
    assert_ok(agx_semaphore_signal(forker.semaphore, 1));
    close_forker(&forker);
 }
