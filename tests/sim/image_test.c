@@ -30,6 +30,7 @@ static void a_last_level_beyond_the_levels_is_clamped(void **state)
    assert_ok(image_run(&c));
    assert_true(image_float(c.output[0][0]) == 59);
    assert_true(image_float(c.output[1][0]) == 59);
+   image_end(&c);
 }
 
 static void test_fetch_levels(void **state)
