@@ -53,15 +53,19 @@ static uint32_t thread_number(void)
    return own;
 }
 
-/* Keeps an event, whose names it copies. */
-static void add_event(struct agx_profile *profile, const struct agx_profile_record *record)
+/* Keeps an event, whose names it copies. memory_B: by how much it changes the device's memory; the
+ * total that the record tells counts the events before it, so both happen under one lock. */
+static void add_event(struct agx_profile *profile, const struct agx_profile_record *record,
+                      int64_t memory_B)
 {
    const struct agx_host_alloc *alloc = agx_context_of(profile->device)->alloc;
    struct agx_profile_event *event = agx_host_zalloc(alloc, sizeof(*event));
    pthread_mutex_lock(&profile->lock);
+   profile->memory_B += (uint64_t)memory_B;
    bool keeps = event && !profile->is_closed && profile->event_count < AGX_PROFILE_MAX_EVENTS;
    if (keeps) {
       event->record = *record;
+      event->record.total_B = memory_B ? profile->memory_B : 0;
       event->record.name = agx_profile_intern(profile, record->name);
       event->record.label = agx_profile_intern(profile, record->label);
       profile->event_count++;
@@ -87,7 +91,7 @@ void agx_profile_note(struct agx_host_spans *spans, const char *name, const char
       .end_ns = agx_profile_clock(),
       .thread = thread_number(),
    };
-   add_event(profile, &record);
+   add_event(profile, &record, 0);
 }
 
 void agx_profile_add_span(struct agx_profile *profile, const char *name, const char *detail,
@@ -111,10 +115,6 @@ void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is
       .address = place->va,
       .size_B = place->bytes,
    };
-   pthread_mutex_lock(&profile->lock);
-   profile->memory_B += is_new ? place->bytes : -place->bytes;
-   record.total_B = profile->memory_B;
-   pthread_mutex_unlock(&profile->lock);
    record.end_ns = record.start_ns;
-   add_event(profile, &record);
+   add_event(profile, &record, is_new ? (int64_t)place->bytes : -(int64_t)place->bytes);
 }
