@@ -210,21 +210,21 @@ static void memory_is_recorded(void **state)
    struct agx_buffer *buffer = NULL;
    begin(f, &told, AGX_PROFILE_MEMORY);
    assert_ok(agx_profile_flush(f->device));
-   uint32_t before = told.count; /* what there was */
-   assert_true(before > 0);
-   assert_int_equal(count_kind(&told, AGX_PROFILE_RECORD_ALLOCATE), before);
-   uint64_t total_B = told.records[before - 1].total_B;
+   /* What there was; what the tests before released may go only now. */
+   assert_true(told.count > 0);
+   assert_int_equal(told.records[0].kind, AGX_PROFILE_RECORD_ALLOCATE);
    assert_ok(agx_buffer_create(f->device, &desc, &buffer));
    agx_buffer_get_info(buffer, &info);
    agx_release(buffer);
    assert_ok(agx_profile_end(f->device));
-   assert_true(told.count >= before + 1);
-   const struct agx_profile_record *it = &told.records[before];
+   const struct agx_profile_record *it = NULL;
+   for (uint32_t i = 1; i < told.count && !it; i++)
+      it = strcmp(told.records[i].name, "weights") == 0 ? &told.records[i] : NULL;
+   assert_non_null(it);
    assert_int_equal(it->kind, AGX_PROFILE_RECORD_ALLOCATE);
-   assert_string_equal(it->name, "weights");
    assert_int_equal(it->size_B, 40000);
    assert_int_equal(it->address, info.address);
-   assert_int_equal(it->total_B, total_B + 40000);
+   assert_int_equal(it->total_B, it[-1].total_B + 40000);
 }
 
 static void counters_are_recorded_where_there_are_some(void **state)
