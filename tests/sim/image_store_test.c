@@ -6,9 +6,11 @@
 #include "image_support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agx/sim/check/statistics.h"
+#include "base/util.h"
 
 /* ---- Stores ---------------------------------------------------------------------- */
 
@@ -31,6 +33,36 @@ static void test_store_outside(void **state)
    for (unsigned i = 256; i < 0x4000; i++)
       assert_int_equal(c.pixels[i], 0);
    image_end(&c);
+}
+
+/* A null descriptor as Mesa packs it: one dimension, one texel of a byte. Stores at any place lie
+ * outside of it or go to that texel, in check mode, too. */
+static void a_store_to_a_null_image_is_dropped(void **state)
+{
+   static const char *const dims[] = {"1d", "2d", "3d", "1d_array", "2d_array"};
+   for (size_t i = 0; i < 2 * AGX_COUNT(dims); i++) {
+      struct image_case c;
+      char program[1024];
+      snprintf(program, sizeof(program), READ "imgw r=r8..r11 texture=ts1 coord=r4 lod=0 dim=%s",
+               dims[i / 2]);
+      image_begin(&c, program);
+      c.launch.options.check = i % 2;
+      c.pbe = agx_hw_pbe_default();
+      c.pbe.dimension = AGX_HW_TEXTURE_DIMENSION_1D;
+      c.pbe.layout = AGX_HW_LAYOUT_TWIDDLED;
+      c.pbe.channels = AGX_HW_CHANNELS_R8;
+      c.pbe.type = AGX_HW_TEXTURE_TYPE_UNORM;
+      c.pbe.width = c.pbe.height = c.pbe.levels = 1;
+      c.pbe.buffer = PIXELS;
+      for (unsigned t = 0; t < THREADS; t++) {
+         c.input[t][0] = t % 3, c.input[t][1] = t * 1000003, c.input[t][2] = t << 16 | t;
+         c.input[t][4] = image_bits(1.0f);
+      }
+      assert_ok(image_run(&c));
+      for (unsigned at = 1; at < 0x4000; at++)
+         assert_int_equal(c.pixels[at], 0);
+      image_end(&c);
+   }
 }
 
 /* A tile goes from threadgroup memory to an image as Mesa's copies do it. */
@@ -220,9 +252,10 @@ static void test_tile_limit(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_store_outside), cmocka_unit_test(test_tile),
-      cmocka_unit_test(test_tile_limit),    cmocka_unit_test(test_packed_tile),
-      cmocka_unit_test(test_lines),         cmocka_unit_test(test_checks),
+      cmocka_unit_test(test_store_outside), cmocka_unit_test(a_store_to_a_null_image_is_dropped),
+      cmocka_unit_test(test_tile),          cmocka_unit_test(test_tile_limit),
+      cmocka_unit_test(test_packed_tile),   cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_checks),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

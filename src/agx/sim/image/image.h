@@ -191,12 +191,14 @@ bool agxs_sample(struct agxs_lookup *lookup, const struct agxs_position *positio
 bool agxs_sample_gather(struct agxs_lookup *lookup, const struct agxs_position *position,
                         unsigned channel, struct agxs_result *out);
 
-/* The texel; outside, what the sampler's wrap modes give. A level or layer outside of the
- * view is clamped, as hardware does; *out_clamped tells when it mattered. */
+/* The texel; outside, what the sampler's wrap modes give, and 0 for a sample that the image lacks.
+ * A level or layer outside of the view is clamped, as hardware does; *out_clamped tells when it
+ * mattered. Coordinates of axes that the descriptor lacks don't count. */
 bool agxs_sample_fetch(struct agxs_lookup *lookup, const struct agxs_texel_position *position,
                        struct agxs_result *out, bool *out_clamped);
 
-/* Writes a texel of a PBE; outside it is dropped. texel: R, G, B, A. */
+/* Writes a texel of a PBE; outside it is dropped. Coordinates of axes that the descriptor lacks
+ * don't count. texel: R, G, B, A. */
 bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_position *position,
                        const struct agxs_texel *texel, bool toward_zero);
 

@@ -33,6 +33,18 @@ static bool is_cube(const struct agxs_texture *texture)
           texture->dimension == AGX_HW_TEXTURE_DIMENSION_CUBE_ARRAY;
 }
 
+static bool is_multisampled(const struct agxs_texture *texture)
+{
+   return texture->layout.samples > 1;
+}
+
+static bool has_layers(const struct agxs_texture *texture)
+{
+   return is_cube(texture) || texture->dimension == AGX_HW_TEXTURE_DIMENSION_1D_ARRAY ||
+          texture->dimension == AGX_HW_TEXTURE_DIMENSION_2D_ARRAY ||
+          texture->dimension == AGX_HW_TEXTURE_DIMENSION_2D_ARRAY_MULTISAMPLED;
+}
+
 static bool is_1d(const struct agxs_texture *texture)
 {
    return texture->dimension == AGX_HW_TEXTURE_DIMENSION_1D ||
@@ -455,14 +467,13 @@ bool agxs_sample_fetch(struct agxs_lookup *lookup, const struct agxs_texel_posit
       get_border(lookup, &out->texel);
       return true;
    }
-   *out_clamped = level != position->level || layer != position->layer;
-   if (position->sample >= texture->layout.samples) {
-      lookup->error = (struct agxs_image_error){AGX_INVALID_ARGUMENT, texture->address,
-                                                "the image has fewer samples"};
-      return false;
+   if (is_multisampled(texture) && position->sample >= texture->layout.samples) {
+      swizzle(texture, &(struct agxs_texel){0}, &out->texel);
+      return true;
    }
+   *out_clamped = level != position->level || (has_layers(texture) && layer != position->layer);
    return get_texel(lookup, level, layer, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2],
-                    position->sample, &out->texel);
+                    is_multisampled(texture) ? position->sample : 0, &out->texel);
 }
 
 /* R, G, B, A to memory channels. */
@@ -487,9 +498,28 @@ static bool is_inside(const struct agxs_texture *texture,
       return false;
    struct size size = size_of(texture, (uint32_t)position->level);
    bool is_outside = !is_3d(texture) && position->layer >= texture->layers;
+   is_outside |= is_multisampled(texture) && position->sample >= texture->layout.samples;
    for (unsigned axis = 0; axis < axes_of(texture); axis++)
       is_outside |= position->at[axis] < 0 || position->at[axis] >= size.side[axis];
    return !is_outside;
+}
+
+/* Where a texel to store lies in the image. Programs give as many coordinates as they think the
+ * image has; a null descriptor has one, and the others don't count. */
+struct place {
+   uint32_t level, layer, x, y, sample;
+};
+
+static struct place place_of(const struct agxs_texture *texture,
+                             const struct agxs_texel_position *position)
+{
+   return (struct place){
+      .level = texture->first_level + (uint32_t)position->level,
+      .layer = is_3d(texture) ? (uint32_t)position->at[2] : position->layer,
+      .x = (uint32_t)position->at[0],
+      .y = axes_of(texture) > 1 ? (uint32_t)position->at[1] : 0,
+      .sample = is_multisampled(texture) ? position->sample : 0,
+   };
 }
 
 bool agxs_sample_set_plain(struct agxs_lookup *lookup, const struct agxs_texel_position *position)
@@ -497,10 +527,9 @@ bool agxs_sample_set_plain(struct agxs_lookup *lookup, const struct agxs_texel_p
    const struct agxs_texture *texture = lookup->texture;
    if (!is_inside(texture, position))
       return true;
-   return agxs_texture_set_plain(
-      texture, lookup->tlb, texture->first_level + (uint32_t)position->level,
-      is_3d(texture) ? (uint32_t)position->at[2] : position->layer, (uint32_t)position->at[0],
-      (uint32_t)position->at[1], &lookup->error);
+   struct place place = place_of(texture, position);
+   return agxs_texture_set_plain(texture, lookup->tlb, place.level, place.layer, place.x, place.y,
+                                 &lookup->error);
 }
 
 /* Which of R, G, B, A the image's memory takes. */
@@ -519,10 +548,9 @@ bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_posit
    if (!is_inside(texture, position))
       return true;
    struct agxs_texel memory;
-   uint8_t *bytes = agxs_texture_find(
-      texture, lookup->tlb, texture->first_level + (uint32_t)position->level,
-      is_3d(texture) ? (uint32_t)position->at[2] : position->layer, (uint32_t)position->at[0],
-      (uint32_t)position->at[1], position->sample, AGXS_WRITE, &lookup->error);
+   struct place place = place_of(texture, position);
+   uint8_t *bytes = agxs_texture_find(texture, lookup->tlb, place.level, place.layer, place.x,
+                                      place.y, place.sample, AGXS_WRITE, &lookup->error);
    if (!bytes)
       return false;
    if (lookup->touch)
