@@ -62,6 +62,8 @@ static void bad_variables_are_refused_by_name(void **state)
       {"AGX_VIRTUAL_STATS", "xml", "AGX_VIRTUAL_STATS=xml: it takes table, json"},
       {"AGX_VIRTUAL_MEMORY", "4096", "AGX_VIRTUAL_MEMORY=4096: it takes a number from 1048576 to"},
       {"AGX_VIRTUAL_INJECT", "hang x", "fault script, line 1: \"x\""},
+      {"AGX_VIRTUAL_SECCOMP", "no", "AGX_VIRTUAL_SECCOMP=no: it takes a number from 0 to 1"},
+      {"AGX_VIRTUAL_STRICKT", "1", "AGX_VIRTUAL_STRICKT: the virtual AGX has no such variable"},
    };
    static char text[TOOL_MAX_OUTPUT];
    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
@@ -45,12 +46,42 @@ static agx_status read_number(const struct number *number)
    return AGX_OK;
 }
 
+/* What else has a name of this kind: their readers check the values. */
+static const char *const other_names[] = {
+   "AGX_VIRTUAL_STATS",   "AGX_VIRTUAL_INJECT", "AGX_VIRTUAL_SEGMENT",
+   "AGX_VIRTUAL_LIBRARY", "AGX_VIRTUAL_TOOL",   "AGX_VIRTUAL_LD_PRELOAD",
+};
+
+static bool is_named(const char *variable, const char *name)
+{
+   size_t length = strlen(name);
+   return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+/* A mistyped name asks for something that nothing would do. */
+static agx_status check_names(const struct number *numbers, size_t count)
+{
+   for (char **at = environ; at && *at; at++) {
+      bool is_known = strncmp(*at, "AGX_VIRTUAL_", strlen("AGX_VIRTUAL_")) != 0;
+      for (size_t i = 0; i < count && !is_known; i++)
+         is_known = is_named(*at, numbers[i].name);
+      for (size_t i = 0; i < AGX_COUNT(other_names) && !is_known; i++)
+         is_known = is_named(*at, other_names[i]);
+      if (!is_known)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "%.*s: the virtual AGX has no such variable; `agx virtual --help` lists "
+                         "options, docs/virtual.md all variables",
+                         (int)AGX_MIN(strcspn(*at, "="), 60u), *at);
+   }
+   return AGX_OK;
+}
+
 agx_status agxv_options_read(struct agxv_options *out_options)
 {
    const char *debug = getenv("AGX_DEBUG");
    uint64_t strict = 0, check = 0, execute = 1, threads = 0, chaos = 0;
    uint64_t instructions = DEFAULT_INSTRUCTIONS, workgroups = DEFAULT_WORKGROUPS;
-   uint64_t memory = DEFAULT_MEMORY, timeout_ms = 0;
+   uint64_t memory = DEFAULT_MEMORY, timeout_ms = 0, seccomp = 1;
    const struct number numbers[] = {
       {"AGX_VIRTUAL_STRICT", 0, 1, &strict},
       {"AGX_VIRTUAL_CHECK", 0, 1, &check},
@@ -61,7 +92,9 @@ agx_status agxv_options_read(struct agxv_options *out_options)
       {"AGX_VIRTUAL_TIMEOUT_MS", 0, UINT32_MAX, &timeout_ms},
       {"AGX_VIRTUAL_WORKGROUPS", 0, UINT64_MAX, &workgroups},
       {"AGX_VIRTUAL_MEMORY", MIN_MEMORY, MAX_MEMORY, &memory},
+      {"AGX_VIRTUAL_SECCOMP", 0, 1, &seccomp}, /* the served door looks at it itself */
    };
+   AGX_TRY(check_names(numbers, AGX_COUNT(numbers)));
    for (size_t i = 0; i < AGX_COUNT(numbers); i++)
       AGX_TRY(read_number(&numbers[i]));
    *out_options = (struct agxv_options){
