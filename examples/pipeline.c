@@ -58,12 +58,15 @@ static void setup(struct pipeline *p)
       gpu_check(AGX_RESOURCE_EXHAUSTED);
 }
 
-/* The buffer is there at once, its memory when the operation's turn has come. */
+/* The buffer is there at once, its memory when the operation's turn has come. It waits for the
+ * frame before, since a point of a timeline is reached with any later one: a frame that got a block
+ * first would say that this one has its memory, too. */
 static struct agx_buffer *submit_memory(struct pipeline *p, uint32_t frame)
 {
    struct agx_buffer *buffer;
+   const struct agx_point before = {p->memory, frame};
    struct agx_point has_memory = {p->memory, frame + 1};
-   struct agx_op op = gpu_op(AGX_OP_ALLOCA, NULL, 0, &has_memory);
+   struct agx_op op = gpu_op(AGX_OP_ALLOCA, &before, 1, &has_memory);
    op.u.alloca = (struct agx_op_alloca){.pool = p->pool, .size_B = FRAME_B, .out_buffer = &buffer};
    gpu_check(agx_submit(p->gpu.device, &op, 1, NULL));
    return buffer;
