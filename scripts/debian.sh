@@ -10,8 +10,10 @@ debian_mirror() {
            END { exit !found }'
 }
 
-# Packages that are installed in the folder start no services.
-debian_without_services() {
+# Packages that are installed in the folder start no services, and come from mirrors that lag behind, too: sid's lists
+# are good for a week only.
+debian_settings() {
    printf '#!/bin/sh\nexit 101\n' > "$1/usr/sbin/policy-rc.d"
    chmod +x "$1/usr/sbin/policy-rc.d"
+   echo 'Acquire::Check-Valid-Until "false";' > "$1/etc/apt/apt.conf.d/10-old-lists"
 }

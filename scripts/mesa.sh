@@ -58,7 +58,7 @@ setup() {
       echo "Making a folder with Debian sid in $root."
       url=$(debian_mirror "${MESA_MIRROR:-}") || fail "apt's lists name no Debian mirror; give one in MESA_MIRROR"
       debootstrap --variant=minbase sid "$root" "$url" || fail "debootstrap failed; its log: $root/debootstrap/debootstrap.log"
-      debian_without_services "$root"
+      debian_settings "$root"
    fi
    missing=
    for package in $packages; do

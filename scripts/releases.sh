@@ -44,7 +44,7 @@ base() {
    url=$(debian_mirror "${RELEASES_MIRROR:-}") || fail "apt's lists name no Debian mirror; give one in RELEASES_MIRROR"
    debootstrap --variant=minbase --include=make,git,ca-certificates "$1" "$cache/$1" "$url" ||
       fail "debootstrap failed; its log: $cache/$1/debootstrap/debootstrap.log"
-   debian_without_services "$cache/$1"
+   debian_settings "$cache/$1"
    # Keeps what it fetches.
    rm -f "$cache/$1/etc/apt/apt.conf.d/docker-clean"
    : > "$cache/$1.made"
