@@ -71,8 +71,9 @@ struct agx_dispatch {
    struct agx_executable *executable;
    uint32_t workgroups[3]; /* 0 in any: nothing runs, which is legal */
    uint32_t binding_count;
-   /* Each binding of the entry point once, in any order; what it does not use may stand among
-    * them. */
+   /* Each binding of the entry point once, in any order. What the module declares and the entry
+    * point does not use may stand among them; what it does not declare is refused. Kernels that are
+    * not robust want at least a byte of each. */
    const struct agx_binding *bindings;
    const void *push; /* push constants; at least the executable's push_B */
    uint32_t push_B;

@@ -289,7 +289,8 @@ static agx_status check_reflection(const struct agx_program *program)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "names without end");
    for (uint32_t i = 0; i < program->parameter_count; i++) {
       const struct agx_program_parameter *p = &program->parameters[i];
-      bool is_binding = p->kind == AGX_PARAMETER_KIND_BINDING;
+      bool is_binding =
+         p->kind == AGX_PARAMETER_KIND_BINDING || p->kind == AGX_PARAMETER_KIND_UNUSED;
       if (p->kind >= AGX_PARAMETER_KIND_COUNT || p->name >= names_B ||
           (is_binding ? p->offset_B || p->size_B : p->set || p->binding))
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "parameter %u (kind %u)", i, p->kind);

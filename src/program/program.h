@@ -113,7 +113,7 @@ struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
-   uint64_t min_size_B; /* to be bound at least: the block's fixed part; robust code needs none */
+   uint64_t min_size_B; /* to be bound at least: the block's fixed part, or 1; robust code: 0 */
    uint32_t element;    /* of an array of buffers, else 0 */
    uint32_t dim;        /* of images: a texture descriptor's code; of a vertex stage's buffers: the
                            logarithm of what addresses are multiples of */
@@ -313,11 +313,15 @@ enum agx_parameter_kind {
    AGX_PARAMETER_KIND_BINDING = 0,  /* set, binding */
    AGX_PARAMETER_KIND_CONSTANT = 1, /* push-constant bytes: offset_B, size_B */
    AGX_PARAMETER_KIND_POINTER = 2,  /* likewise, which hold an address */
+   AGX_PARAMETER_KIND_UNUSED = 3,   /* set, binding: the module declares it, the kernel lacks it */
    AGX_PARAMETER_KIND_COUNT,
 };
 
+#define AGX_PROGRAM_ANY_BINDING UINT32_MAX
+
 struct agx_program_parameter {
    uint32_t kind; /* enum agx_parameter_kind */
+   /* UNUSED, both AGX_PROGRAM_ANY_BINDING: the module declares more than there was room for. */
    uint32_t set, binding;
    uint32_t offset_B, size_B;
    uint32_t name; /* where it begins in names */

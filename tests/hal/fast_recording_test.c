@@ -160,7 +160,7 @@ static struct agx_executable *load_stage(struct pass *pass)
    return executable;
 }
 
-/* The general path is that of what binds more than there is. */
+/* The general path is that of what binds more than is used. */
 static void compare_draw(struct pass *pass, const struct agx_vertex_dispatch *draw)
 {
    static const struct agx_binding more = {.set = 9};

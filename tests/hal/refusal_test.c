@@ -121,6 +121,13 @@ static void dispatches_tell_what_is_wrong(void **state)
        false,
        AGX_INVALID_ARGUMENT,
        {"set 0 binding 1 element 0 is given twice, as bindings[1] and bindings[2]"}},
+      {{X(x, 0, 128), Y(y, 0, 128), {.binding = 7, .ref = {y, 0, 128}}},
+       3,
+       4,
+       1,
+       false,
+       AGX_INVALID_ARGUMENT,
+       {"dispatch of add: bindings[2]: its module declares no set 0 binding 7"}},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++)
       try_dispatch(&f, add, &cases[i]);

@@ -1,6 +1,8 @@
 #version 450
 // SPDX-License-Identifier: MIT
 // Outputs without captures: the position, then by location.
+// Declared only.
+layout(set = 9, binding = 0) buffer Unused { uint unused[]; };
 layout(location = 1) in vec3 place;
 layout(location = 4) in float scale;
 layout(location = 5) out vec2 second;

@@ -347,6 +347,7 @@ void random_kernel_make(struct random_kernel *kernel, uint64_t seed, uint32_t fe
    make_main(m, function);
    put_header(m, &head, function);
    put_decorations(m, &head, &interface);
+   kernel->binding_count = features & RANDOM_WIDE ? 3 : 2;
    kernel->words[0] = SpvMagicNumber;
    kernel->words[1] = 0x00010300;
    kernel->words[2] = 0;

@@ -37,6 +37,7 @@ enum random_features {
 struct random_kernel {
    uint32_t words[RANDOM_MAX_WORDS];
    uint32_t count;
+   uint32_t binding_count; /* that it declares, from 0 on */
 };
 
 /* The kernel of a seed (not 0); features says what it may use. Binding 0 of set 0 are

@@ -119,7 +119,8 @@ static agx_status load(struct comparison *it, const struct random_kernel *kernel
    return status;
 }
 
-static agx_status run(struct comparison *it, struct agx_executable *executable, uint32_t *out_words)
+static agx_status run(struct comparison *it, struct agx_executable *executable,
+                      uint32_t binding_count, uint32_t *out_words)
 {
    static const uint32_t push[RANDOM_PUSH_WORDS] = PUSH;
    struct agx_binding bindings[3] = {
@@ -130,7 +131,7 @@ static agx_status run(struct comparison *it, struct agx_executable *executable, 
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                    .executable = executable,
                                    .workgroups = {WORKGROUPS, 1, 1},
-                                   .binding_count = AGX_COUNT(bindings),
+                                   .binding_count = binding_count,
                                    .bindings = bindings,
                                    .push = push,
                                    .push_B = sizeof(push)};
@@ -156,7 +157,7 @@ static agx_status compute(struct comparison *it, const struct random_kernel *ker
 {
    struct agx_executable *executable = NULL;
    AGX_TRY(load(it, kernel, mode, &executable));
-   agx_status status = run(it, executable, out_words);
+   agx_status status = run(it, executable, kernel->binding_count, out_words);
    agx_release(executable);
    return status;
 }

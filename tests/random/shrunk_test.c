@@ -91,7 +91,8 @@ static void fill(struct side *side, const struct plan *plan)
    memset(side->bytes[1] + plan->offset[1] + (size_t)RANDOM_TAIL_AT * 4, 0, RANDOM_TAIL * 4);
 }
 
-static agx_status run(struct side *side, const struct plan *plan, struct agx_executable *executable)
+static agx_status run(struct side *side, const struct plan *plan, struct agx_executable *executable,
+                      uint32_t binding_count)
 {
    struct agx_binding bindings[BUFFERS];
    fill(side, plan);
@@ -101,7 +102,7 @@ static agx_status run(struct side *side, const struct plan *plan, struct agx_exe
    const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                          .executable = executable,
                                          .workgroups = {RANDOM_GROUPS, 1, 1},
-                                         .binding_count = BUFFERS,
+                                         .binding_count = binding_count,
                                          .bindings = bindings,
                                          .push = push,
                                          .push_B = sizeof(push)};
@@ -174,7 +175,7 @@ static void try_kernel(struct shrunk *it, const struct random_kernel *kernel, ui
    struct agx_executable *executable =
       load(&it->plain, kernel, (struct agxc_options){.debug = AGXC_DEBUG_NO_OPT});
    set_model(it, plan);
-   assert_ok(run(&it->plain, plan, executable));
+   assert_ok(run(&it->plain, plan, executable, kernel->binding_count));
    agx_release(executable);
    assert_int_equal(it->model.foreign, 0);
    for (uint32_t i = 0; i < BUFFERS; i++) {
@@ -186,7 +187,7 @@ static void try_kernel(struct shrunk *it, const struct random_kernel *kernel, ui
       bool is_told = mode == AGXC_ROBUST_ZERO ? !has_result : outside == 0;
       executable =
          load(&it->robust, kernel, (struct agxc_options){.robustness = (enum agxc_robustness)mode});
-      agx_status status = run(&it->robust, plan, executable);
+      agx_status status = run(&it->robust, plan, executable, kernel->binding_count);
       agx_release(executable);
       if (status != AGX_OK)
          print_error("kernel %llu, %s: %s\n", (unsigned long long)number, names[mode],

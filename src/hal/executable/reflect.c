@@ -84,6 +84,15 @@ agx_status agx_executable_get_entry_name(struct agx_executable *executable, uint
    return AGX_OK;
 }
 
+/* Those that the entry point uses; what else the module declares stands behind them. */
+static uint32_t named_parameters(const struct agx_program *program)
+{
+   uint32_t count = program->parameter_count;
+   while (count && program->parameters[count - 1].kind == AGX_PARAMETER_KIND_UNUSED)
+      count--;
+   return count;
+}
+
 static struct agx_executable_info describe(const struct agx_program *program)
 {
    struct agx_executable_info info = {
@@ -103,7 +112,7 @@ static struct agx_executable_info describe(const struct agx_program *program)
       .scratch_B = program->scratch_B,
       .has_dynamic_local_size = program->has_dynamic_local_size,
       .has_dynamic_shared = program->has_dynamic_shared,
-      .parameter_count = program->parameter_count,
+      .parameter_count = named_parameters(program),
       .specialization_count = program->constant_count,
       .max_workgroup_threads =
          AGX_MIN(agx_occupancy_threads(program->gpr_halves), AGX_MAX_WORKGROUP_THREADS),
@@ -169,9 +178,9 @@ agx_status agx_executable_get_parameter(struct agx_executable *executable, uint3
 {
    const struct agx_program *program = NULL;
    AGX_TRY(find_program(executable, entry, &program));
-   if (index >= program->parameter_count)
+   if (index >= named_parameters(program))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "executable %s: parameter %u of %u", program->name, index,
-                      program->parameter_count);
+                      named_parameters(program));
    const struct agx_program_parameter *parameter = &program->parameters[index];
    struct agx_parameter_info info = {
       .kind = parameter->kind, /* the numbers are the same */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/executable/executable.h"
 #include "hal/record/bind_buffer.h"
 #include "hal/record/vertex.h"
 
@@ -66,9 +67,8 @@ static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t
 
 /* ---- what is given too much --------------------------------------------- */
 
-/* Whether the program takes such a binding, for any element of it. A binding that the module
- * declares and the code does not reach is none of the program's, and elements of an array of
- * buffers are left out one by one, so that what is not found here may still be in order. */
+/* Whether the program takes such a binding, for any element of it. Elements of an array of buffers
+ * that the code does not reach are left out one by one. */
 static bool takes(const struct agx_program *program, const struct agx_binding *given,
                   uint32_t *out_elements)
 {
@@ -80,6 +80,21 @@ static bool takes(const struct agx_program *program, const struct agx_binding *g
       *out_elements =
          wanted->elements == AGX_PROGRAM_UNSIZED ? AGX_PROGRAM_MAX_ELEMENTS : wanted->elements;
       return true;
+   }
+   return false;
+}
+
+/* Whether the module declares a binding that the program leaves out; variants of it don't know. */
+static bool declares(const struct agx_program *program, const struct agx_binding *given)
+{
+   for (uint32_t i = 0; i < program->parameter_count; i++) {
+      const struct agx_program_parameter *parameter = &program->parameters[i];
+      if (parameter->kind != AGX_PARAMETER_KIND_UNUSED)
+         continue;
+      bool is_any =
+         parameter->set == AGX_PROGRAM_ANY_BINDING && parameter->binding == AGX_PROGRAM_ANY_BINDING;
+      if (is_any || (parameter->set == given->set && parameter->binding == given->binding))
+         return true;
    }
    return false;
 }
@@ -104,7 +119,14 @@ static agx_status check_element(const struct agx_binder *binder, uint32_t index)
 {
    const struct agx_binding *given = &binder->dispatch->bindings[index];
    uint32_t elements = 0;
-   if (!takes(binder->program, given, &elements) || !elements || given->element < elements)
+   if (!takes(binder->program, given, &elements)) {
+      if (declares(binder->dispatch->executable->program, given))
+         return AGX_OK;
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: bindings[%u]: its module declares no set %u binding %u",
+                      binder->program->name, index, given->set, given->binding);
+   }
+   if (!elements || given->element < elements)
       return AGX_OK;
    return AGX_FAIL(AGX_OUT_OF_RANGE,
                    "dispatch of %s: bindings[%u]: element %u of set %u binding %u, an array of %u",

@@ -70,11 +70,11 @@ static void bytes_may_be_swapped(void **state)
    free(words);
 }
 
-/* Bindings are sorted, unused ones are gone, and access is what the code does. */
+/* Bindings are sorted, unused ones are gone, access is what the code does, none may be empty. */
 static void declarations_are_filled(void **state)
 {
    static const struct agx_program_binding expected[] = {
-      {0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 0},
+      {0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 1},
       {0, 3, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS | AGX_BINDING_WRITES, 24},
       {1, 2, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS | AGX_BINDING_WRITES, 16},
    };

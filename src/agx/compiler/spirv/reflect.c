@@ -111,6 +111,45 @@ static void add_bindings(struct agxc_spv *s)
    }
 }
 
+static bool has_binding(const struct agxc_shader *shader, uint32_t set, uint32_t binding)
+{
+   for (uint32_t i = 0; i < shader->parameter_count; i++) {
+      const struct agx_program_parameter *p = &shader->parameters[i];
+      bool is_binding =
+         p->kind == AGX_PARAMETER_KIND_BINDING || p->kind == AGX_PARAMETER_KIND_UNUSED;
+      if (is_binding && p->set == set && p->binding == binding)
+         return true;
+   }
+   return false;
+}
+
+/* What a host may give for another entry point of the module, or because the source names it: a
+ * dispatch refuses all other bindings. */
+static void add_unused(struct agxc_spv *s)
+{
+   struct agxc_shader *shader = s->shader;
+   for (uint32_t i = 0; i < s->bound; i++) {
+      if (!s->ids[i])
+         continue;
+      const struct agxc_spv_decoration *set =
+         agxc_spv_decoration(s->ids[i], SpvDecorationDescriptorSet);
+      const struct agxc_spv_decoration *binding =
+         agxc_spv_decoration(s->ids[i], SpvDecorationBinding);
+      if (!set || !binding || has_binding(shader, set->value, binding->value))
+         continue;
+      bool is_last = shader->parameter_count + 1 >= AGX_PROGRAM_MAX_PARAMETERS;
+      if (is_last && shader->parameter_count == AGX_PROGRAM_MAX_PARAMETERS)
+         shader->parameter_count--;
+      add(s, (struct agx_program_parameter){
+                .kind = AGX_PARAMETER_KIND_UNUSED,
+                .set = is_last ? AGX_PROGRAM_ANY_BINDING : set->value,
+                .binding = is_last ? AGX_PROGRAM_ANY_BINDING : binding->value,
+                .name = is_last ? 0 : add_name(s, i, AGXC_SPV_NO_MEMBER)});
+      if (is_last)
+         return;
+   }
+}
+
 static uint64_t bytes_of(const struct agxc_spv_member *member, const struct agxc_spv_type *type)
 {
    switch (type->kind) {
@@ -156,4 +195,5 @@ void agxc_spv_reflect(struct agxc_spv *s)
       var = var->next;
    if (var && s->shader->push_B)
       add_push(s, var->type);
+   add_unused(s);
 }

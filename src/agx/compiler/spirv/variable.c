@@ -331,7 +331,7 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
          continue;
       for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
          s->bindings[first + e].min_size_B =
-            AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
+            AGX_MAX(s->bindings[first + e].min_size_B, AGX_MAX(block->size_B, 1));
    }
 }
 
