@@ -204,6 +204,30 @@ static void test_samples(void **state)
    assert_int_equal(agx_layout_offset(&layout, 0, 0, 1, 0, 1), 20);
 }
 
+/* Source of the sizes: the layouts that Mesa's own tests expect of 1024 by 1024 texels. */
+static void sparse_tables_have_folios(void **state)
+{
+   struct agx_layout layout;
+   struct agx_layout_shape shape = {.tiling = AGX_LAYOUT_GPU,
+                                    .width = 1024,
+                                    .height = 1024,
+                                    .depth = 3,
+                                    .levels = 11,
+                                    .samples = 1,
+                                    .block_B = 4,
+                                    .block_w = 1,
+                                    .block_h = 1,
+                                    .pages = AGX_LAYOUT_PAGES_ON};
+   assert_ok(agx_layout_init(&shape, &layout));
+   assert_int_equal(agx_layout_sparse_size(&layout), 3 * 0x1000);
+   assert_int_equal(agx_layout_sparse_offset(&layout, 0, 255 * 0x4000), 255 * 4);
+   assert_int_equal(agx_layout_sparse_offset(&layout, 0, 256 * 0x4000 + 5), 512 * 4);
+   assert_int_equal(agx_layout_sparse_offset(&layout, 2, 0x7fff), 4 * 512 * 4 + 4);
+   shape.levels = 1;
+   assert_ok(agx_layout_init(&shape, &layout));
+   assert_int_equal(agx_layout_sparse_size(&layout), 3 * 0x800);
+}
+
 static void test_refusals(void **state)
 {
    struct agx_layout layout;
@@ -232,9 +256,8 @@ static void test_refusals(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cases),
-      cmocka_unit_test(test_no_overlap),
-      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_cases),    cmocka_unit_test(test_no_overlap),
+      cmocka_unit_test(test_samples),  cmocka_unit_test(sparse_tables_have_folios),
       cmocka_unit_test(test_refusals),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -349,9 +349,6 @@ static void test_refused_formats(void **state)
    c.texture.channels = AGX_HW_CHANNELS_R8G8B8A8;
    assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "Float");
    c.texture.type = AGX_HW_TEXTURE_TYPE_UNORM;
-   c.texture.mode = AGX_HW_IMAGE_MODE_SPARSE;
-   assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "sparse");
-   c.texture.mode = AGX_HW_IMAGE_MODE_NORMAL;
    c.texture.layout = AGX_HW_LAYOUT_INTERCHANGE;
    assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "interchange");
    c.texture.layout = AGX_HW_LAYOUT_GPU;
@@ -413,24 +410,6 @@ static void test_emulated(void **state)
    image_end(&c);
 }
 
-/* Blocks whose metadata says that they are plain can be read, others are refused. */
-static void test_compressed(void **state)
-{
-   struct image_case c;
-   image_begin(&c, FETCH_2D);
-   c.texture.width = c.texture.height = 16;
-   c.texture.compressed_1 = true;
-   c.texture.extended = true;
-   c.texture.acceleration_buffer = PIXELS + 0x8000;
-   agxs_put_le32(c.pixels, image_bits(4.0f));
-   memset(c.pixels + 0x8000, 0x7f, 8);
-   assert_ok(image_run(&c));
-   assert_true(image_float(c.output[0][0]) == 4.0f);
-   c.pixels[0x8003] = 0x03;
-   assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "stored compressed");
-   image_end(&c);
-}
-
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -444,7 +423,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_refused_formats),
       cmocka_unit_test(test_linear_and_twiddled),
       cmocka_unit_test(test_emulated),
-      cmocka_unit_test(test_compressed),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

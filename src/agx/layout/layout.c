@@ -291,3 +291,26 @@ uint64_t agx_layout_meta_offset(const struct agx_layout *layout, uint32_t level_
    return layout->meta_offset_B + layer * layout->meta_layer_stride_B + level->meta_offset_B +
           (uint64_t)index * AGX_LAYOUT_META_TILE_B;
 }
+
+#define FOLIO_PAGES 256u
+#define FOLIO_B     (2 * FOLIO_PAGES * AGX_LAYOUT_SPARSE_ENTRY_B)
+
+/* source: docs/hw/layouts.md 6 */
+static uint64_t folios_per_layer(const struct agx_layout *layout)
+{
+   return agx_align_up(layout->layer_stride_B, FOLIO_PAGES * AGX_PAGE_BYTES) /
+          (FOLIO_PAGES * AGX_PAGE_BYTES);
+}
+
+uint64_t agx_layout_sparse_offset(const struct agx_layout *layout, uint32_t layer,
+                                  uint64_t offset_B)
+{
+   uint64_t page = offset_B / AGX_PAGE_BYTES;
+   uint64_t folio = layer * folios_per_layer(layout) + page / FOLIO_PAGES;
+   return folio * FOLIO_B + page % FOLIO_PAGES * AGX_LAYOUT_SPARSE_ENTRY_B;
+}
+
+uint64_t agx_layout_sparse_size(const struct agx_layout *layout)
+{
+   return layout->depth * folios_per_layer(layout) * FOLIO_B;
+}

@@ -84,3 +84,13 @@ uint64_t agx_layout_offset(const struct agx_layout *layout, uint32_t level, uint
  * the level must have some. */
 uint64_t agx_layout_meta_offset(const struct agx_layout *layout, uint32_t level, uint32_t layer,
                                 uint32_t x, uint32_t y);
+
+/* A sparse image's page table: 4 bytes for each 16 KiB of a layer, in folios of 256 entries whose
+ * other half stays empty. Each layer begins a folio. Layers are page-aligned, or there is one. */
+#define AGX_LAYOUT_SPARSE_ENTRY_B 4u
+
+/* Bytes from the table's start to the entry of the page that holds a byte of a layer. */
+uint64_t agx_layout_sparse_offset(const struct agx_layout *layout, uint32_t layer,
+                                  uint64_t offset_B);
+/* Bytes of the whole table. */
+uint64_t agx_layout_sparse_size(const struct agx_layout *layout);

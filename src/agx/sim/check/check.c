@@ -183,8 +183,8 @@ static bool is_texel_allowed(const struct agxs_image_lane *lane, const struct ag
    const struct agx_layout *layout = &texture->layout;
    struct agxs_texel_position at;
    bool is_texel = access == AGXS_WRITE || !op->is_float;
-   if (layout->tiling != AGX_LAYOUT_LINEAR || !is_texel || op->has_offset || op->coord_axes != 2 ||
-       texture->dimension != AGX_HW_TEXTURE_DIMENSION_2D)
+   if (layout->tiling != AGX_LAYOUT_LINEAR || texture->is_sparse || !is_texel || op->has_offset ||
+       op->coord_axes != 2 || texture->dimension != AGX_HW_TEXTURE_DIMENSION_2D)
       return false;
    agxs_lane_position(lane, &at);
    if (at.at[0] < 0 || at.at[1] < 0 || at.at[0] >= layout->width || at.at[1] >= layout->height)
@@ -207,10 +207,13 @@ static bool watch_image(struct agxs_group *group, const struct agxs_uop *uop, un
       const struct agxs_texture *texture = agxs_lane_texture(&lane, access == AGXS_WRITE);
       if (!texture)
          return false;
-      if (!is_allowed(group->worker->dispatch, texture->address, texture->layout.size_B, access,
-                      &hint) &&
+      /* A sparse image's address is that of its page table, which is only read. */
+      uint64_t bytes =
+         texture->is_sparse ? agx_layout_sparse_size(&texture->layout) : texture->layout.size_B;
+      if (!is_allowed(group->worker->dispatch, texture->address, bytes,
+                      texture->is_sparse ? AGXS_READ : access, &hint) &&
           !is_texel_allowed(&lane, texture, access, &hint))
-         note(group, uop, texture->address, texture->layout.size_B, lane.index, what);
+         note(group, uop, texture->address, bytes, lane.index, what);
    }
    return true;
 }

@@ -16,6 +16,9 @@
  * curve belong to the descriptor. source: docs/hw/layouts.md 8 */
 
 #define AGXS_TEXEL_MAX_BYTES 16u
+/* Texels that a program loads by itself: a descriptor of them is there for its size, and for
+ * fetches outside, which give zero. source: docs/hw/access.md 5.4 */
+#define AGXS_TEXEL_EMULATED_BYTES 12u
 
 struct agxs_texel_format {
    uint8_t type;  /* enum agx_hw_texture_type */
@@ -68,6 +71,7 @@ struct agxs_texture {
    struct agxs_texel_format format;
    uint8_t swizzle[4]; /* enum agx_hw_channel; PBE: what each memory channel takes */
    bool is_srgb;
+   bool is_sparse; /* address: of its page table */
    uint64_t address;
    uint32_t first_level, level_count; /* of the view */
    uint32_t layers;                   /* layers, faces or slices */
@@ -112,17 +116,29 @@ struct agxs_image_error {
    const char *reason; /* static */
 };
 
-/* The bytes of texel x, y of a level and layer of the image, or NULL when its memory is not
- * mapped so, or its block is stored compressed. Coordinates are inside. */
-uint8_t *agxs_texture_find(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
-                           uint32_t layer, uint32_t x, uint32_t y, uint32_t sample,
-                           enum agxs_access access, struct agxs_image_error *error);
+/* An element inside of an image: a texel, or a block of a block-compressed format. */
+struct agxs_texel_place {
+   uint32_t level; /* of the image */
+   uint32_t layer; /* or slice, or face */
+   uint32_t x, y;
+   uint32_t sample;
+};
 
-/* Marks the block around texel x, y as stored plainly; nothing to do where the level has no
- * metadata. False: it is not mapped. */
+/* The bytes of an element to read: where it lies, or zeros. *out_is_absent: it has no memory
+ * because the image is sparse. NULL: memory is not mapped, or the element is stored in a way that
+ * is not known. error->va is where the element lies. */
+const uint8_t *agxs_texture_read(const struct agxs_texture *texture, struct agxs_tlb *tlb,
+                                 const struct agxs_texel_place *place, bool *out_is_absent,
+                                 struct agxs_image_error *error);
+/* The same to write; of a compressed image the block around it is stored plainly from then on.
+ * NULL with error->status AGX_OK: a sparse image has no memory there, nothing is to be stored. */
+uint8_t *agxs_texture_write(const struct agxs_texture *texture, struct agxs_tlb *tlb,
+                            const struct agxs_texel_place *place, struct agxs_image_error *error);
+
+/* Marks the block around an element as stored plainly, before all of it is written; nothing to do
+ * where the level has no metadata. False: it is not mapped. */
 bool agxs_texture_set_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                            uint32_t level, uint32_t layer, uint32_t x, uint32_t y,
-                            struct agxs_image_error *error);
+                            const struct agxs_texel_place *place, struct agxs_image_error *error);
 
 /* The texture unit for one thread: texel fetch, filtering, wrap modes, cube maps,
  * gather, depth compare, and stores. source: docs/hw/machine.md 14,
@@ -162,6 +178,7 @@ struct agxs_lookup {
    /* Check mode: R, G, B, A of a texel to store that are undefined (a bit each); after a
     * failure for that reason, those that would have been stored. */
    uint32_t undefined;
+   bool is_absent;                /* a texel that counted has no memory: the image is sparse */
    struct agxs_image_error error; /* of the last call that failed */
 };
 
@@ -169,6 +186,7 @@ struct agxs_lookup {
 struct agxs_result {
    struct agxs_texel texel;
    bool is_exact; /* one texel as it was: bits of 32-bit floats may be passed on */
+   bool is_absent;
 };
 
 struct agxs_position {

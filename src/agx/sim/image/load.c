@@ -179,9 +179,9 @@ static void put_result(const struct agxs_image_lane *lane, const struct agxs_tex
       if (op->mask >> c & 1)
          agxs_put_lane(lane->group, dst, slot++, lane->index, value);
    }
-   /* Resident: bit 0 clear [U]. */
+   /* Bit 0 set: not resident. The other bits are 0 here [U]. */
    if (op->is_sparse)
-      agxs_put_lane(lane->group, dst, slot++, lane->index, 0);
+      agxs_put_lane(lane->group, dst, slot++, lane->index, result->is_absent);
    while (slot < (op->is_sparse ? 8 : 4))
       agxs_put_lane(lane->group, dst, slot++, lane->index, AGXS_POISON);
 }
@@ -213,6 +213,7 @@ bool agxs_image_sample(struct agxs_group *group, const struct agxs_uop *uop)
       if (!done)
          return agxs_lane_fail(&lane, &lookup.error);
       format[i] = lookup.texture->format;
+      result[i].is_absent = lookup.is_absent;
    }
    AGXS_FOR_LANES (i) {
       lane.index = i;

@@ -193,11 +193,19 @@ static bool get_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer
 {
    const struct agxs_texture *texture = lookup->texture;
    struct agxs_texel memory;
+   const struct agxs_texel_place place = {
+      .level = texture->first_level + level,
+      .layer = is_3d(texture) ? z : layer,
+      .x = x,
+      .y = y,
+      .sample = sample,
+   };
+   bool is_absent;
    const uint8_t *bytes =
-      agxs_texture_find(texture, lookup->tlb, texture->first_level + level,
-                        is_3d(texture) ? z : layer, x, y, sample, AGXS_READ, &lookup->error);
+      agxs_texture_read(texture, lookup->tlb, &place, &is_absent, &lookup->error);
    if (!bytes)
       return false;
+   lookup->is_absent |= is_absent;
    if (lookup->touch)
       lookup->touch(lookup->user, lookup->error.va, texture->format.bytes);
    agxs_texel_load(&texture->format, bytes, &memory);
@@ -506,14 +514,10 @@ static bool is_inside(const struct agxs_texture *texture,
 
 /* Where a texel to store lies in the image. Programs give as many coordinates as they think the
  * image has; a null descriptor has one, and the others don't count. */
-struct place {
-   uint32_t level, layer, x, y, sample;
-};
-
-static struct place place_of(const struct agxs_texture *texture,
-                             const struct agxs_texel_position *position)
+static struct agxs_texel_place place_of(const struct agxs_texture *texture,
+                                        const struct agxs_texel_position *position)
 {
-   return (struct place){
+   return (struct agxs_texel_place){
       .level = texture->first_level + (uint32_t)position->level,
       .layer = is_3d(texture) ? (uint32_t)position->at[2] : position->layer,
       .x = (uint32_t)position->at[0],
@@ -527,9 +531,8 @@ bool agxs_sample_set_plain(struct agxs_lookup *lookup, const struct agxs_texel_p
    const struct agxs_texture *texture = lookup->texture;
    if (!is_inside(texture, position))
       return true;
-   struct place place = place_of(texture, position);
-   return agxs_texture_set_plain(texture, lookup->tlb, place.level, place.layer, place.x, place.y,
-                                 &lookup->error);
+   struct agxs_texel_place place = place_of(texture, position);
+   return agxs_texture_set_plain(texture, lookup->tlb, &place, &lookup->error);
 }
 
 /* Which of R, G, B, A the image's memory takes. */
@@ -548,11 +551,10 @@ bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_posit
    if (!is_inside(texture, position))
       return true;
    struct agxs_texel memory;
-   struct place place = place_of(texture, position);
-   uint8_t *bytes = agxs_texture_find(texture, lookup->tlb, place.level, place.layer, place.x,
-                                      place.y, place.sample, AGXS_WRITE, &lookup->error);
+   struct agxs_texel_place place = place_of(texture, position);
+   uint8_t *bytes = agxs_texture_write(texture, lookup->tlb, &place, &lookup->error);
    if (!bytes)
-      return false;
+      return lookup->error.status == AGX_OK;
    if (lookup->touch)
       lookup->touch(lookup->user, lookup->error.va, texture->format.bytes);
    if (lookup->undefined & stored_channels(texture)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unpacks texture, PBE and sampler descriptors, and finds the bytes of a texel in memory.
- * lane.c unpacks with it, sample.c finds texels.
+ * Unpacks texture, PBE and sampler descriptors for lane.c, and has the geometry of cube maps for
+ * sample.c.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "agx/sim/image/image.h"
@@ -12,9 +13,6 @@
 #define TEXTURE_STRIDE_BIAS 16u
 #define PBE_STRIDE_BIAS     4u
 #define LAYER_STRIDE_BIAS   128u
-/* Texels that a program loads by itself: a descriptor of them is there for its size, and for
- * fetches outside, which give zero. source: docs/hw/access.md 5.4 */
-#define EMULATED_BYTES 12u
 /* Bits above belong to other fields that share the word. */
 #define STRIDE_MASK 0xfffffu
 
@@ -46,9 +44,6 @@ static agx_status check_fields(const struct fields *fields, const char *kind)
    if (fields->layout == AGX_HW_LAYOUT_INTERCHANGE)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "%s descriptor: the interchange layout is not modelled",
                       kind);
-   if (fields->mode == AGX_HW_IMAGE_MODE_SPARSE ||
-       fields->mode == AGX_HW_IMAGE_MODE_SPARSE_BUT_PROBABLY_NO_COUNTERS)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "%s descriptor: sparse images are not modelled", kind);
    if (is_multisampled(fields->dimension) && fields->samples > AGX_HW_SAMPLE_COUNT_4)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: sample code %u", kind, fields->samples);
    if (is_cube(fields->dimension) && fields->width != fields->height)
@@ -70,7 +65,7 @@ static agx_status init_image(struct agxs_texture *texture, const struct fields *
       .depth = fields->depth,
       .levels = fields->is_mipmapped ? 2 : 1,
       .samples = is_multisampled(fields->dimension) ? 2u << fields->samples : 1,
-      .block_B = texture->format.bytes == EMULATED_BYTES ? 4 : texture->format.bytes,
+      .block_B = texture->format.bytes == AGXS_TEXEL_EMULATED_BYTES ? 4 : texture->format.bytes,
       .block_w = 1,
       .block_h = 1,
       .pages = fields->is_page_aligned ? AGX_LAYOUT_PAGES_ON : AGX_LAYOUT_PAGES_OFF,
@@ -87,6 +82,13 @@ static agx_status init_image(struct agxs_texture *texture, const struct fields *
    AGX_TRY(agx_layout_init(&shape, &texture->layout));
    if (fields->is_compressed)
       texture->layout.meta_offset_B = fields->metadata - texture->address;
+   texture->is_sparse = fields->mode == AGX_HW_IMAGE_MODE_SPARSE ||
+                        fields->mode == AGX_HW_IMAGE_MODE_SPARSE_BUT_PROBABLY_NO_COUNTERS;
+   if (texture->is_sparse && shape.depth > 1 && texture->layout.layer_stride_B % AGX_PAGE_BYTES)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%s descriptor: a sparse image with %u layers of %" PRIu64
+                      " bytes, which are no whole pages",
+                      kind, shape.depth, texture->layout.layer_stride_B);
    texture->layers = shape.depth;
    texture->dimension = (uint8_t)fields->dimension;
    return AGX_OK;
@@ -209,70 +211,6 @@ bool agxs_states_declare_samplers(struct agxs_states *states, unsigned code)
       return false;
    states->sampler_count = codes[code].count;
    states->sampler_bytes = codes[code].bytes;
-   return true;
-}
-
-/* Metadata byte of an 8x4 part that is stored plainly. source: docs/hw/layouts.md 6 */
-static uint8_t plain_code(uint32_t element_B)
-{
-   return element_B >= 8 ? 0xff : element_B == 4 ? 0x7f : element_B == 2 ? 0x3f : 0x1f;
-}
-
-/* True when the texel's block is stored plainly: what a compressed block holds is not
- * known [U]. */
-static bool check_metadata(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
-                           uint32_t layer, uint32_t x, uint32_t y, enum agxs_access access,
-                           struct agxs_image_error *error)
-{
-   uint8_t plain = plain_code(texture->layout.element_B);
-   uint64_t va = texture->address + agx_layout_meta_offset(&texture->layout, level, layer, x, y);
-   const uint8_t *meta =
-      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, AGXS_READ);
-   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "compression metadata is not mapped"};
-   if (!meta)
-      return false;
-   for (unsigned i = 0; i < AGX_LAYOUT_META_TILE_B; i++) {
-      if (meta[i] == plain)
-         continue;
-      *error = (struct agxs_image_error){AGX_UNIMPLEMENTED, va,
-                                         "a block that is stored compressed is not modelled"};
-      return false;
-   }
-   return true;
-}
-
-uint8_t *agxs_texture_find(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
-                           uint32_t layer, uint32_t x, uint32_t y, uint32_t sample,
-                           enum agxs_access access, struct agxs_image_error *error)
-{
-   const struct agx_layout *layout = &texture->layout;
-   if (texture->format.bytes == EMULATED_BYTES) {
-      *error = (struct agxs_image_error){AGX_UNIMPLEMENTED, texture->address,
-                                         "texels of 12 bytes are not the texture unit's"};
-      return NULL;
-   }
-   if (level < layout->meta_level_count &&
-       !check_metadata(texture, tlb, level, layer, x, y, access, error))
-      return NULL;
-   uint64_t va = texture->address + agx_layout_offset(layout, level, layer, x, y, sample);
-   uint8_t *at =
-      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, access);
-   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "a texel is not mapped so"};
-   return at;
-}
-
-bool agxs_texture_set_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                            uint32_t level, uint32_t layer, uint32_t x, uint32_t y,
-                            struct agxs_image_error *error)
-{
-   if (level >= texture->layout.meta_level_count)
-      return true;
-   uint64_t va = texture->address + agx_layout_meta_offset(&texture->layout, level, layer, x, y);
-   uint8_t *meta = agxs_tlb_find(tlb, va, AGXS_WRITE);
-   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "compression metadata is not mapped so"};
-   if (!meta)
-      return false;
-   memset(meta, plain_code(texture->layout.element_B), AGX_LAYOUT_META_TILE_B);
    return true;
 }
 
