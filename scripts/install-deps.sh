@@ -17,7 +17,6 @@ meson|meson|build system
 ninja-build|ninja-build|build system
 python3|python3|generators of tables
 libdrm-dev|libdrm-devel|the way to the kernel
-libelf-dev|elfutils-libelf-devel|executables are ELF files
 nettle-dev|nettle-devel|SHA-256, by which compiled kernels are found again
 libcmocka-dev|libcmocka-devel|unit tests
 mesa-common-dev|mesa-libGL-devel|GL headers, for format names
@@ -34,7 +33,6 @@ gcc-aarch64-linux-gnu|-|cross compiler
 libc6-dev-arm64-cross|-|C library of the target
 qemu-user|-|runs the tests
 libdrm-dev:arm64|-|library of the target
-libelf-dev:arm64|-|library of the target
 nettle-dev:arm64|-|library of the target
 libcmocka-dev:arm64|-|library of the target
 libpng-dev:arm64|-|library of the target
@@ -117,7 +115,7 @@ case " $ID $ID_LIKE " in
    if [ "$want" = mesa ]; then
       if command -v debootstrap >/dev/null && command -v unshare >/dev/null; then exit 0; fi
    elif [ "$want" = build ] && command -v meson >/dev/null && command -v glslangValidator >/dev/null &&
-      pkg-config --exists libdrm libelf nettle cmocka libpng; then exit 0; fi
+      pkg-config --exists libdrm nettle cmocka libpng; then exit 0; fi
    echo "This system (${ID:-unknown}) is not one whose packages we know. Install these, under its names:" >&2
    printf '%s' "$packages" | awk -F'|' 'NF == 3 && $1 != "-" { printf "  %-18s %s\n", $1, $3 }' >&2
    exit 1 ;;

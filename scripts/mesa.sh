@@ -27,7 +27,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 out=${OUT:-$top/out}
 root=${PEER_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/agx-peer/sid}
 chip=${MESA_CHIP:-g13g}
-packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 libelf1t64 glslang-tools"
+packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 glslang-tools"
 
 fail() { echo "mesa.sh: $*" >&2; exit 1; }
 

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/elf.h"
 #include "program/program.h"
 
 #define AGX_CONTAINER_TEXT     ".text"
@@ -81,16 +82,3 @@ AGX_MUST_CHECK agx_status agx_program_check_guards(const struct agx_program *pro
  * register that the program does not declare. Texts likewise. */
 AGX_MUST_CHECK agx_status agx_program_check_code(const struct agx_program *program,
                                                  const struct agx_host_alloc *alloc);
-
-/* Writes a little-endian number, on any host. */
-static inline void agx_put_u32(uint8_t *at, uint32_t value)
-{
-   for (unsigned i = 0; i < 4; i++)
-      at[i] = (uint8_t)(value >> 8 * i);
-}
-
-/* Reads a little-endian number, on any host. */
-static inline uint32_t agx_get_u32(const uint8_t *at)
-{
-   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}

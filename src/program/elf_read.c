@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a program's container (container.h) from bytes that may be hostile: libelf finds
- * the headers, every range is checked against the image before it is touched, and the
+ * Reads a program's container (container.h) from bytes that may be hostile: elf.c finds the
+ * sections, every range is checked against the image before it is touched, and the
  * result goes through agx_program_check.
  */
-#include <libelf.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -32,7 +31,7 @@ struct programs {
 struct reader {
    const uint8_t *image;
    size_t size;
-   Elf *elf;
+   struct agx_elf elf;
    struct agx_program program;
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
@@ -54,42 +53,17 @@ static agx_status malformed(const char *what)
    return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: %s", what);
 }
 
-static agx_status check_header(const struct reader *reader)
-{
-   const void *at = elf64_getehdr(reader->elf);
-   Elf64_Ehdr header = {0};
-   if (at)
-      memcpy(&header, at, sizeof(header));
-   if (!at || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-      return malformed("not a 64-bit little-endian file");
-   if (header.e_machine != EM_NONE || header.e_type != ET_REL)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: machine %u, type %u is not ours",
-                      header.e_machine, header.e_type);
-   return AGX_OK;
-}
-
-/* The next section of that name behind *cursor, NULL: the first. */
-static agx_status next_section(const struct reader *reader, const char *name, Elf_Scn **cursor,
+/* The next section of that name behind *cursor, 0: the first. */
+static agx_status next_section(const struct reader *reader, const char *name, uint32_t *cursor,
                                struct section *out_section)
 {
    *out_section = (struct section){0};
-   size_t names;
-   if (elf_getshdrstrndx(reader->elf, &names) != 0)
-      return malformed("no section names");
-   for (Elf_Scn *at = *cursor; (at = elf_nextscn(reader->elf, at));) {
-      /* libelf may point into the image, at any alignment. */
-      const void *from = elf64_getshdr(at);
-      Elf64_Shdr header = {0};
-      if (from)
-         memcpy(&header, from, sizeof(header));
-      const char *is = from ? elf_strptr(reader->elf, names, header.sh_name) : NULL;
-      if (!is || strcmp(is, name) != 0)
+   for (uint32_t at = *cursor + 1; at < reader->elf.section_count; at++) {
+      struct agx_elf_section section;
+      AGX_TRY(agx_elf_section(&reader->elf, at, &section));
+      if (strcmp(section.name, name) != 0)
          continue;
-      if (header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_COMPRESSED) ||
-          !agx_range_fits(header.sh_offset, header.sh_size, reader->size))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: section %s is not inside it",
-                         name);
-      *out_section = (struct section){reader->image + header.sh_offset, header.sh_size};
+      *out_section = (struct section){section.bytes, section.size};
       *cursor = at;
       return AGX_OK;
    }
@@ -99,7 +73,7 @@ static agx_status next_section(const struct reader *reader, const char *name, El
 static agx_status find_section(const struct reader *reader, const char *name,
                                struct section *out_section)
 {
-   Elf_Scn *first = NULL;
+   uint32_t first = 0;
    return next_section(reader, name, &first, out_section);
 }
 
@@ -285,9 +259,9 @@ static agx_status read_name(struct reader *reader)
    struct section symbols, strings;
    AGX_TRY(need_section(reader, ".symtab", &symbols));
    AGX_TRY(need_section(reader, ".strtab", &strings));
-   if (symbols.size < 2 * sizeof(Elf64_Sym))
+   if (symbols.size < 2 * AGX_ELF_SYMBOL_BYTES)
       return malformed("no entry symbol");
-   uint32_t at = agx_get_u32(symbols.bytes + sizeof(Elf64_Sym));
+   uint32_t at = agx_get_u32(symbols.bytes + AGX_ELF_SYMBOL_BYTES);
    size_t room = at < strings.size ? strings.size - at : 0;
    size_t length = room ? strnlen((const char *)strings.bytes + at, room) : 0;
    if (length == room || length >= AGX_PROGRAM_MAX_NAME_B)
@@ -351,7 +325,7 @@ static agx_status read_entries(struct reader *reader)
 {
    size_t total_B = 0;
    struct section entry;
-   for (Elf_Scn *at = NULL;;) {
+   for (uint32_t at = 0;;) {
       AGX_TRY(next_section(reader, AGX_CONTAINER_ENTRY, &at, &entry));
       if (!entry.bytes)
          return AGX_OK;
@@ -366,9 +340,14 @@ static agx_status read_entries(struct reader *reader)
 
 static agx_status read_all(struct reader *reader)
 {
-   if (!reader->elf)
-      return malformed(elf_errmsg(-1));
-   AGX_TRY(check_header(reader));
+   agx_status status = agx_elf_open(reader->image, reader->size, &reader->elf);
+   if (status != AGX_OK) {
+      agx_error_prefix("program");
+      return status;
+   }
+   if (reader->elf.machine != AGX_ELF_MACHINE_NONE || reader->elf.type != AGX_ELF_TYPE_REL)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: machine %u, type %u is not ours",
+                      reader->elf.machine, reader->elf.type);
    AGX_TRY(read_notes(reader));
    AGX_TRY(read_words(reader));
    AGX_TRY(read_records(reader));
@@ -383,8 +362,6 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
 {
    if (!agx_program_is_elf(image, size) || size > AGX_CONTAINER_MAX_BYTES)
       return malformed("not an ELF file, or too large");
-   if (elf_version(EV_CURRENT) == EV_NONE)
-      return malformed("libelf is too old");
    struct reader *reader = agx_host_zalloc(alloc, sizeof(*reader));
    if (!reader)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory to read it");
@@ -393,8 +370,6 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
    reader->part = part;
    reader->programs = programs;
    reader->size = size;
-   /* libelf takes a pointer to writable bytes and, read-only, leaves them alone. */
-   reader->elf = elf_memory((char *)image, size);
    agx_status status = read_all(reader);
    if (status == AGX_OK)
       status = agx_program_copy(&reader->program, alloc, &programs->at[programs->count]);
@@ -402,8 +377,6 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
       programs->count++;
       status = read_entries(reader);
    }
-   if (reader->elf)
-      elf_end(reader->elf);
    agx_program_free(reader->unchecked);
    agx_host_free(alloc, reader, sizeof(*reader));
    return status;

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a program's container (container.h) with libelf. libelf writes to files only,
- * so it gets one in memory, which is read back.
+ * Writes a program's container (container.h): collects its sections, which agx_elf_write makes a
+ * file of.
  */
-#include <errno.h>
-#include <libelf.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "program/container.h"
 
-#define MAX_NAMES_B 2048
+#define MAX_SECTIONS (16 + AGX_PROGRAM_MAX_ENTRIES)
 
 struct image {
    void *bytes;
    size_t size;
 };
 
-/* Buffers that libelf refers to until the file is written. */
+/* Sections and what they refer to until the file is written. */
 struct writer {
    const struct agx_program *program;
-   Elf *elf;
-   char names[MAX_NAMES_B]; /* section names */
-   size_t names_B;
+   struct agx_elf_section sections[MAX_SECTIONS];
+   uint32_t section_count;
    uint8_t words[128];
    uint8_t notes[256];
    size_t notes_B;
    char *symbol_names; /* as much room as they take */
    size_t symbol_names_B, symbol_room_B;
-   Elf64_Sym symbols[3];
+   uint8_t symbols[3 * AGX_ELF_SYMBOL_BYTES];
    uint8_t bindings[AGX_PROGRAM_MAX_BINDINGS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
@@ -43,41 +37,16 @@ struct writer {
    uint32_t entry_count;
 };
 
-static agx_status elf_failed(const char *what)
+/* Adds a section with the name and bytes; returns its index. */
+static uint32_t add_section(struct writer *writer, struct agx_elf_section like, const char *name,
+                            const void *bytes, size_t size)
 {
-   return AGX_FAIL(AGX_INTERNAL, "program: libelf: %s: %s", what, elf_errmsg(-1));
-}
-
-static size_t add_name(struct writer *writer, const char *name)
-{
-   size_t at = writer->names_B, size = strlen(name) + 1;
-   agx_assert(at + size <= sizeof(writer->names));
-   memcpy(writer->names + at, name, size);
-   writer->names_B += size;
-   return at;
-}
-
-/* Adds a section; *out_index may be NULL. */
-static agx_status add_section(struct writer *writer, Elf64_Shdr like, const char *name,
-                              Elf_Type type, const void *bytes, size_t size, size_t *out_index)
-{
-   Elf_Scn *section = elf_newscn(writer->elf);
-   Elf_Data *data = section ? elf_newdata(section) : NULL;
-   Elf64_Shdr *header = data ? elf64_getshdr(section) : NULL;
-   if (!header)
-      return elf_failed(name);
-   data->d_buf = (void *)bytes;
-   data->d_size = size;
-   data->d_type = type;
-   data->d_align = like.sh_addralign;
-   data->d_version = EV_CURRENT;
-   like.sh_name = (Elf64_Word)add_name(writer, name);
-   like.sh_offset = header->sh_offset;
-   like.sh_size = header->sh_size;
-   *header = like;
-   if (out_index)
-      *out_index = elf_ndxscn(section);
-   return AGX_OK;
+   agx_assert(writer->section_count < MAX_SECTIONS);
+   like.name = name;
+   like.bytes = bytes;
+   like.size = size;
+   writer->sections[writer->section_count] = like;
+   return ++writer->section_count;
 }
 
 static void make_words(struct writer *writer)
@@ -184,48 +153,52 @@ static void make_notes(struct writer *writer)
             sizeof(AGX_CONTAINER_KERNEL_INTERFACE));
 }
 
-static void make_symbol(struct writer *writer, Elf64_Sym *symbol, const char *name, size_t section,
+static void make_symbol(struct writer *writer, unsigned index, const char *name, uint32_t section,
                         size_t size)
 {
-   size_t name_B = strlen(name) + 1;
-   memcpy(writer->symbol_names + writer->symbol_names_B, name, name_B);
-   *symbol = (Elf64_Sym){
-      .st_name = (Elf64_Word)writer->symbol_names_B,
-      .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-      .st_shndx = (Elf64_Section)section,
-      .st_size = size,
+   enum {
+      GLOBAL_FUNCTION = 0x12
    };
+   size_t name_B = strlen(name) + 1;
+   uint8_t *at = writer->symbols + (size_t)index * AGX_ELF_SYMBOL_BYTES;
+   memcpy(writer->symbol_names + writer->symbol_names_B, name, name_B);
+   agx_put_u32(at, (uint32_t)writer->symbol_names_B);
+   at[4] = GLOBAL_FUNCTION;
+   at[6] = (uint8_t)section;
+   at[7] = (uint8_t)(section >> 8);
+   agx_put_u32(at + 16, (uint32_t)size); /* code has 16 MiB at most */
    writer->symbol_names_B += name_B;
 }
 
-static agx_status add_symbols(struct writer *writer, size_t text, size_t preamble)
+static void add_symbols(struct writer *writer, uint32_t text, uint32_t preamble)
 {
    const struct agx_program *program = writer->program;
    unsigned count = preamble ? 3 : 2;
    writer->symbol_names_B = 1;
-   make_symbol(writer, &writer->symbols[1], agx_program_name(program), text, program->text_B);
+   make_symbol(writer, 1, agx_program_name(program), text, program->text_B);
    if (preamble)
-      make_symbol(writer, &writer->symbols[2], "preamble", preamble, program->preamble_B);
-   size_t strings;
-   AGX_TRY(add_section(writer, (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_addralign = 1}, ".strtab",
-                       ELF_T_BYTE, writer->symbol_names, writer->symbol_names_B, &strings));
-   return add_section(writer,
-                      (Elf64_Shdr){.sh_type = SHT_SYMTAB,
-                                   .sh_addralign = 8,
-                                   .sh_entsize = sizeof(Elf64_Sym),
-                                   .sh_link = (Elf64_Word)strings,
-                                   .sh_info = 1},
-                      ".symtab", ELF_T_SYM, writer->symbols, count * sizeof(Elf64_Sym), NULL);
+      make_symbol(writer, 2, "preamble", preamble, program->preamble_B);
+   uint32_t strings =
+      add_section(writer, (struct agx_elf_section){.type = AGX_ELF_STRTAB, .alignment = 1},
+                  ".strtab", writer->symbol_names, writer->symbol_names_B);
+   const struct agx_elf_section symbols = {.type = AGX_ELF_SYMTAB,
+                                           .alignment = 8,
+                                           .entry_B = AGX_ELF_SYMBOL_BYTES,
+                                           .link = strings,
+                                           .info = 1};
+   add_section(writer, symbols, ".symtab", writer->symbols, count * (size_t)AGX_ELF_SYMBOL_BYTES);
 }
 
-static agx_status add_data(struct writer *writer)
+static void add_data(struct writer *writer)
 {
-   const Elf64_Shdr records = {.sh_type = SHT_PROGBITS,
-                               .sh_flags = SHF_ALLOC,
-                               .sh_addralign = 8,
-                               .sh_entsize = AGX_CONTAINER_RECORD_BYTES};
-   const Elf64_Shdr plain = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 4};
-   const Elf64_Shdr notes = {.sh_type = SHT_NOTE, .sh_flags = SHF_ALLOC, .sh_addralign = 4};
+   const struct agx_elf_section records = {.type = AGX_ELF_PROGBITS,
+                                           .flags = AGX_ELF_ALLOC,
+                                           .alignment = 8,
+                                           .entry_B = AGX_CONTAINER_RECORD_BYTES};
+   const struct agx_elf_section plain = {
+      .type = AGX_ELF_PROGBITS, .flags = AGX_ELF_ALLOC, .alignment = 4};
+   const struct agx_elf_section notes = {
+      .type = AGX_ELF_NOTE, .flags = AGX_ELF_ALLOC, .alignment = 4};
    const struct agx_program *program = writer->program;
    make_words(writer);
    make_records(writer);
@@ -233,85 +206,43 @@ static agx_status add_data(struct writer *writer)
    make_guards(writer);
    make_reflection(writer);
    if (program->names_B) {
-      AGX_TRY(add_section(writer, records, AGX_CONTAINER_PARAMETERS, ELF_T_BYTE, writer->parameters,
-                          program->parameter_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
-      AGX_TRY(add_section(writer, records, AGX_CONTAINER_CONSTANTS, ELF_T_BYTE, writer->constants,
-                          program->constant_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_NAMES, ELF_T_BYTE, program->names,
-                          program->names_B, NULL));
+      add_section(writer, records, AGX_CONTAINER_PARAMETERS, writer->parameters,
+                  program->parameter_count * (size_t)AGX_CONTAINER_RECORD_BYTES);
+      add_section(writer, records, AGX_CONTAINER_CONSTANTS, writer->constants,
+                  program->constant_count * (size_t)AGX_CONTAINER_RECORD_BYTES);
+      add_section(writer, plain, AGX_CONTAINER_NAMES, program->names, program->names_B);
    }
    for (uint32_t i = 0; i < writer->entry_count; i++)
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_ENTRY, ELF_T_BYTE, writer->entries[i].bytes,
-                          writer->entries[i].size, NULL));
+      add_section(writer, plain, AGX_CONTAINER_ENTRY, writer->entries[i].bytes,
+                  writer->entries[i].size);
    if (writer->unchecked.bytes) {
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_GUARDS, ELF_T_BYTE, writer->guards,
-                          program->guard_count * (size_t)AGX_CONTAINER_GUARD_BYTES, NULL));
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_UNCHECKED, ELF_T_BYTE,
-                          writer->unchecked.bytes, writer->unchecked.size, NULL));
+      add_section(writer, plain, AGX_CONTAINER_GUARDS, writer->guards,
+                  program->guard_count * (size_t)AGX_CONTAINER_GUARD_BYTES);
+      add_section(writer, plain, AGX_CONTAINER_UNCHECKED, writer->unchecked.bytes,
+                  writer->unchecked.size);
    }
-   AGX_TRY(add_section(writer, plain, AGX_CONTAINER_PROGRAM, ELF_T_BYTE, writer->words,
-                       4 * agx_program_word_count, NULL));
-   AGX_TRY(add_section(writer, records, AGX_CONTAINER_BINDINGS, ELF_T_BYTE, writer->bindings,
-                       program->binding_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
-   AGX_TRY(add_section(writer, records, AGX_CONTAINER_UNIFORMS, ELF_T_BYTE, writer->uniforms,
-                       program->uniform_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
-   AGX_TRY(add_section(writer, records, AGX_CONTAINER_STATES, ELF_T_BYTE, writer->states,
-                       program->state_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
-   return add_section(writer, notes, AGX_CONTAINER_NOTE, ELF_T_BYTE, writer->notes, writer->notes_B,
-                      NULL);
+   add_section(writer, plain, AGX_CONTAINER_PROGRAM, writer->words, 4 * agx_program_word_count);
+   add_section(writer, records, AGX_CONTAINER_BINDINGS, writer->bindings,
+               program->binding_count * (size_t)AGX_CONTAINER_RECORD_BYTES);
+   add_section(writer, records, AGX_CONTAINER_UNIFORMS, writer->uniforms,
+               program->uniform_count * (size_t)AGX_CONTAINER_RECORD_BYTES);
+   add_section(writer, records, AGX_CONTAINER_STATES, writer->states,
+               program->state_count * (size_t)AGX_CONTAINER_RECORD_BYTES);
+   add_section(writer, notes, AGX_CONTAINER_NOTE, writer->notes, writer->notes_B);
 }
 
-static agx_status build(struct writer *writer)
+static void add_all(struct writer *writer)
 {
-   const Elf64_Shdr code = {
-      .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addralign = 128};
+   const struct agx_elf_section code = {
+      .type = AGX_ELF_PROGBITS, .flags = AGX_ELF_ALLOC | AGX_ELF_EXECUTABLE, .alignment = 128};
    const struct agx_program *program = writer->program;
-   Elf64_Ehdr *header = elf64_newehdr(writer->elf);
-   if (!header)
-      return elf_failed("header");
-   header->e_ident[EI_DATA] = ELFDATA2LSB;
-   header->e_type = ET_REL;
-   header->e_machine = EM_NONE;
-   header->e_version = EV_CURRENT;
-   add_name(writer, "");
-
-   size_t text, preamble = 0, names;
-   AGX_TRY(add_section(writer, code, AGX_CONTAINER_TEXT, ELF_T_BYTE, program->code, program->code_B,
-                       &text));
+   uint32_t text = add_section(writer, code, AGX_CONTAINER_TEXT, program->code, program->code_B);
+   uint32_t preamble = 0;
    if (program->preamble_B)
-      AGX_TRY(add_section(writer, code, AGX_CONTAINER_PREAMBLE, ELF_T_BYTE, program->preamble,
-                          program->preamble_B, &preamble));
-   AGX_TRY(add_data(writer));
-   AGX_TRY(add_symbols(writer, text, preamble));
-   AGX_TRY(add_section(writer, (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_addralign = 1}, ".shstrtab",
-                       ELF_T_BYTE, writer->names, writer->names_B + sizeof(".shstrtab"), &names));
-   header = elf64_getehdr(writer->elf);
-   header->e_shstrndx = (Elf64_Half)names;
-   return elf_update(writer->elf, ELF_C_WRITE) < 0 ? elf_failed("writing") : AGX_OK;
-}
-
-static agx_status read_back(int fd, const struct agx_host_alloc *alloc, void **out_image,
-                            size_t *out_size)
-{
-   struct stat stat;
-   if (fstat(fd, &stat) != 0)
-      return agx_status_fail_errno(errno, "program: ELF in memory");
-   size_t size = (size_t)stat.st_size;
-   uint8_t *image = agx_host_zalloc(alloc, size);
-   if (!image)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory for %zu bytes of ELF", size);
-   for (size_t at = 0; at < size;) {
-      ssize_t got = pread(fd, image + at, size - at, (off_t)at);
-      if (got <= 0) {
-         agx_status status = agx_status_fail_errno(got < 0 ? errno : EIO, "program: ELF in memory");
-         agx_host_free(alloc, image, size);
-         return status;
-      }
-      at += (size_t)got;
-   }
-   *out_image = image;
-   *out_size = size;
-   return AGX_OK;
+      preamble =
+         add_section(writer, code, AGX_CONTAINER_PREAMBLE, program->preamble, program->preamble_B);
+   add_data(writer);
+   add_symbols(writer, text, preamble);
 }
 
 static agx_status write_image(const struct agx_program *program, struct agx_program *const *others,
@@ -340,29 +271,11 @@ static void free_writer(struct writer *writer, const struct agx_host_alloc *allo
    agx_host_free(alloc, writer, sizeof(*writer));
 }
 
-static agx_status write_file(struct writer *writer, const struct agx_host_alloc *alloc,
-                             struct image *out_image)
-{
-   int fd = memfd_create("agx-program", MFD_CLOEXEC);
-   if (fd < 0)
-      return agx_status_fail_errno(errno, "program %s: memory file", writer->program->name);
-   writer->elf = elf_begin(fd, ELF_C_WRITE, NULL);
-   agx_status status = writer->elf ? build(writer) : elf_failed("beginning");
-   if (writer->elf)
-      elf_end(writer->elf);
-   if (status == AGX_OK)
-      status = read_back(fd, alloc, &out_image->bytes, &out_image->size);
-   close(fd);
-   return status;
-}
-
 static agx_status write_image(const struct agx_program *program, struct agx_program *const *others,
                               uint32_t other_count, const struct agx_host_alloc *alloc,
                               struct image *out_image)
 {
    AGX_TRY(agx_program_check(program, alloc));
-   if (elf_version(EV_CURRENT) == EV_NONE)
-      return elf_failed("version");
    struct writer *writer = agx_host_zalloc(alloc, sizeof(*writer));
    if (!writer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to write it", program->name);
@@ -373,8 +286,11 @@ static agx_status write_image(const struct agx_program *program, struct agx_prog
       writer->symbol_names
          ? write_parts(writer, others, other_count, alloc)
          : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory for its name", program->name);
-   if (status == AGX_OK)
-      status = write_file(writer, alloc, out_image);
+   if (status == AGX_OK) {
+      add_all(writer);
+      status = agx_elf_write(writer->sections, writer->section_count, alloc, &out_image->bytes,
+                             &out_image->size);
+   }
    free_writer(writer, alloc);
    return status;
 }

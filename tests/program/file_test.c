@@ -5,7 +5,6 @@
  */
 #include "sample.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "base/util.h"
 #include "failing_alloc.h"
+#include "program/elf.h"
 
 static void test_versions_and_names(void **state)
 {
@@ -156,27 +156,68 @@ static void test_entries_do_not_share_bytes(void **state)
 {
    size_t size;
    uint8_t *image = write_module(&size);
-   Elf64_Ehdr header;
-   Elf64_Shdr sections[64], *first = NULL, *largest = NULL;
-   memcpy(&header, image, sizeof(header));
-   assert_in_range(header.e_shnum, 3, AGX_COUNT(sections));
-   memcpy(sections, image + header.e_shoff, header.e_shnum * sizeof(sections[0]));
-   const char *names = (const char *)image + sections[header.e_shstrndx].sh_offset;
-   for (uint32_t i = 0; i < header.e_shnum; i++) {
-      if (strcmp(names + sections[i].sh_name, ".rodata.agx.entry") != 0)
+   struct agx_elf elf;
+   assert_ok(agx_elf_open(image, size, &elf));
+   unsigned found = 0;
+   for (uint32_t i = 1; i < elf.section_count; i++) {
+      struct agx_elf_section section;
+      assert_ok(agx_elf_section(&elf, i, &section));
+      if (strcmp(section.name, ".rodata.agx.entry") != 0)
          continue;
-      if (!first)
-         first = &sections[i];
-      largest = &sections[i];
+      uint8_t *header = image + elf.sections_at + (size_t)i * AGX_ELF_HEADER_BYTES;
+      memset(header + 24, 0, 8); /* the whole file */
+      memset(header + 32, 0, 8);
+      agx_put_u32(header + 32, (uint32_t)size);
+      found++;
    }
-   assert_ptr_not_equal(first, largest);
-   first->sh_offset = largest->sh_offset = 0; /* the whole file, twice */
-   first->sh_size = largest->sh_size = size;
-   memcpy(image + header.e_shoff, sections, header.e_shnum * sizeof(sections[0]));
+   assert_int_equal(found, 2);
    struct agx_module *got;
    assert_fails(agx_module_read_elf(image, size, NULL, &got), AGX_INVALID_ARGUMENT,
                 "entry point inside another");
    free(image);
+}
+
+/* What `agx disasm` may meet: files of other classes, and sections that lie elsewhere. */
+static void test_foreign_files(void **state)
+{
+   static const uint8_t code[8] = {1, 2, 3};
+   const struct agx_elf_section text = {.name = ".text",
+                                        .type = AGX_ELF_PROGBITS,
+                                        .flags = AGX_ELF_EXECUTABLE,
+                                        .alignment = 128,
+                                        .bytes = code,
+                                        .size = sizeof(code)};
+   struct agx_elf_section got;
+   struct agx_elf elf;
+   void *image;
+   size_t size;
+   assert_ok(agx_elf_write(&text, 1, agx_host_alloc_default(), &image, &size));
+   assert_ok(agx_elf_open(image, size, &elf));
+   assert_int_equal(elf.section_count, 3); /* with the empty one, and that of the names */
+   assert_ok(agx_elf_section(&elf, 1, &got));
+   assert_string_equal(got.name, ".text");
+   assert_int_equal(got.size, sizeof(code));
+   assert_memory_equal(got.bytes, code, sizeof(code));
+   assert_int_equal((const uint8_t *)got.bytes - (const uint8_t *)image, 128);
+
+   uint8_t *header = (uint8_t *)image + elf.sections_at + AGX_ELF_HEADER_BYTES;
+   header[9] ^= AGX_ELF_COMPRESSED >> 8;
+   assert_fails(agx_elf_section(&elf, 1, &got), AGX_INVALID_ARGUMENT, ".text is compressed");
+   header[9] ^= AGX_ELF_COMPRESSED >> 8;
+   header[38] = 1; /* of its size */
+   assert_fails(agx_elf_section(&elf, 1, &got), AGX_INVALID_ARGUMENT, ".text is not inside");
+   header[4] = AGX_ELF_NOBITS;
+   assert_ok(agx_elf_section(&elf, 1, &got));
+   assert_null(got.bytes);
+   header[0] = 200; /* its name */
+   assert_fails(agx_elf_section(&elf, 1, &got), AGX_INVALID_ARGUMENT, "section 1 has no name");
+
+   ((uint8_t *)image)[5] = 2; /* big-endian */
+   assert_fails(agx_elf_open(image, size, &elf), AGX_INVALID_ARGUMENT, "little-endian");
+   ((uint8_t *)image)[5] = 1;
+   ((uint8_t *)image)[46] = 1; /* of the table's place */
+   assert_fails(agx_elf_open(image, size, &elf), AGX_INVALID_ARGUMENT, "no table of sections");
+   agx_host_free(agx_host_alloc_default(), image, size);
 }
 
 static void test_truncated(void **state)
@@ -279,6 +320,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_versions_and_names),
+      cmocka_unit_test(test_foreign_files),
       cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_bit_flips),
       cmocka_unit_test(test_no_memory),

@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "agx/isa/isa.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "program/elf.h"
 #include "program/program.h"
 
 struct agx_disasm {
@@ -119,45 +119,35 @@ static size_t hex_to_bytes(uint8_t *text, size_t size)
    return digits / 2;
 }
 
-static agx_status print_section(struct agx_disasm *disasm, Elf *elf, Elf_Scn *section, size_t names,
+static agx_status print_section(struct agx_disasm *disasm, const struct agx_elf_section *section,
                                 unsigned *count)
 {
-   Elf64_Shdr *header = elf64_getshdr(section);
-   if (!header || header->sh_type != SHT_PROGBITS || !(header->sh_flags & SHF_EXECINSTR))
-      return AGX_OK;
-   const char *name = elf_strptr(elf, names, header->sh_name);
-   Elf_Data *data = elf_rawdata(section, NULL);
-   if (!data || (data->d_size && !data->d_buf))
-      return AGX_FAIL(AGX_DATA_LOSS, "section %s: %s", name ? name : "?", elf_errmsg(-1));
    if (!disasm->is_json)
-      printf("%s# %s\n", *count ? "\n" : "", name ? name : "?");
+      printf("%s# %s\n", *count ? "\n" : "", section->name);
    ++*count;
-   agx_status status = print_code(disasm, data->d_buf, data->d_size, header->sh_addr);
+   agx_status status = print_code(disasm, section->bytes, section->size, section->address);
    if (status != AGX_OK)
-      agx_error_prefix("section %s", name ? name : "?");
+      agx_error_prefix("section %s", section->name);
    return status;
 }
 
 /* Every executable section of an ELF file, in the file's order. */
-static agx_status print_elf(struct agx_disasm *disasm, uint8_t *data, size_t size)
+static agx_status print_elf(struct agx_disasm *disasm, const uint8_t *data, size_t size)
 {
+   struct agx_elf elf;
    unsigned count = 0;
-   size_t names = 0;
-   elf_version(EV_CURRENT);
-   Elf *elf = elf_memory((char *)data, size);
-   if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) != 0) {
-      agx_status status = AGX_FAIL(AGX_DATA_LOSS, "not a readable ELF file: %s", elf_errmsg(-1));
-      elf_end(elf);
-      return status;
+   AGX_TRY(agx_elf_open(data, size, &elf));
+   for (uint32_t i = 1; i < elf.section_count; i++) {
+      struct agx_elf_section section;
+      agx_status status = agx_elf_section(&elf, i, &section);
+      if (section.type != AGX_ELF_PROGBITS || !(section.flags & AGX_ELF_EXECUTABLE))
+         continue;
+      AGX_TRY(status);
+      AGX_TRY(print_section(disasm, &section, &count));
    }
-   agx_status status = AGX_OK;
-   for (Elf_Scn *section = elf_nextscn(elf, NULL); section && status == AGX_OK;
-        section = elf_nextscn(elf, section))
-      status = print_section(disasm, elf, section, names, &count);
-   elf_end(elf);
-   if (status == AGX_OK && count == 0)
+   if (count == 0)
       return AGX_FAIL(AGX_NOT_FOUND, "the ELF file has no executable section");
-   return status;
+   return AGX_OK;
 }
 
 static agx_status print_program(struct agx_disasm *disasm, const struct agx_program *program)
