@@ -36,6 +36,11 @@ static uint32_t copied_handles(const uint32_t *x, uint32_t i)
    return 3 * i + x[i];
 }
 
+static uint32_t stages(const uint32_t *x, uint32_t i)
+{
+   return 3 * x[i];
+}
+
 static const struct foreign {
    const char *name;
    uint32_t (*expected)(const uint32_t *x, uint32_t i);
@@ -46,6 +51,7 @@ static const struct foreign {
    {"nested", annotations},
    {"matrix_pointers", matrix_pointers},
    {"copied_handles", copied_handles, true},
+   {"stages", stages},
 };
 
 static float three_times_x(int x, int y, int z, int level, int sample)

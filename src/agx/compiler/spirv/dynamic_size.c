@@ -48,9 +48,17 @@ static void for_each_dependent(struct agxc_spv *s,
    const struct agxc_spv_instr now = s->now;
    set[s->workgroup_size_id] = true;
    for (uint32_t at = AGXC_SPV_HEADER_WORDS; at < s->word_count;) {
+      uint32_t behind = agxc_spv_behind_unreached(s, at);
+      if (behind != at) {
+         at = behind;
+         continue;
+      }
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       if (in.opcode == SpvOpFunction)
          break;
+      at += in.length;
+      if (in.id && agxc_spv_id(s, in.id)->kind == AGXC_SPV_ID_OTHER)
+         continue;
       if (in.opcode == SpvOpTypeArray && depends(s, set, &in, in.first + 1, in.length))
          agxc_spv_missing(s,
                           "array whose length depends on the size of a workgroup of dynamic size");
@@ -58,7 +66,6 @@ static void for_each_dependent(struct agxc_spv *s,
          set[in.id] = true;
          visit(s, &in);
       }
-      at += in.length;
    }
    s->now = now;
 }

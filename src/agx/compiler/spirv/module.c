@@ -22,7 +22,6 @@ struct walk {
    bool blocks_begun; /* no more parameters */
    bool past_phis;    /* in block */
    bool has_model;
-   uint32_t entry_points;
 };
 
 /* ---- module-level instructions ----------------------------------------- */
@@ -31,6 +30,9 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
+   /* Where there are others, one of them may need it; what this one lacks has a name of its own. */
+   if (w->s->entry_points > 1)
+      return;
    if (!agxc_spv_takes(w->s, AGXC_SPV_NAME_CAPABILITY, capability))
       agxc_spv_missing(w->s, "capability %s (%u) is not supported: compile without what needs it",
                        agxc_spv_name(AGXC_SPV_NAME_CAPABILITY, capability), capability);
@@ -68,32 +70,6 @@ static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
       agxc_spv_missing(w->s, "memory model OpenCL (%u): declare GLSL450, Vulkan or Simple", memory);
    w->s->shader->takes_addresses = addressing == SpvAddressingModelPhysicalStorageBuffer64;
    w->has_model = true;
-}
-
-static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
-{
-   struct agxc_spv *s = w->s;
-   const size_t room_B = 4 * (size_t)in->length + 1;
-   char *name = agx_arena_alloc(s->arena, room_B);
-   const char *wanted = s->shader->options->entry;
-   if (!agxc_spv_string(in, 2, name, room_B))
-      agxc_spv_invalid(s, "string without end");
-   uint32_t model = agxc_spv_operand(s, in, 0);
-   bool is_vertex = model == SpvExecutionModelVertex;
-   if ((model != SpvExecutionModelGLCompute && !is_vertex) || (wanted && strcmp(wanted, name) != 0))
-      return;
-   if (w->entry_points && is_vertex && !s->shader->is_vertex)
-      return; /* a compute entry point goes before */
-   if (w->entry_points++ > 0 && is_vertex == s->shader->is_vertex)
-      agxc_spv_invalid(
-         s, wanted ? "second entry point %s" : "several entry points of that stage: name one",
-         name);
-   s->shader->is_vertex = is_vertex;
-   s->vertex = is_vertex ? AGX_ARENA_NEW(s->arena, struct agxc_spv_vertex) : NULL;
-   s->entry_function = agxc_spv_operand(s, in, 1);
-   s->entry_word = in->at;
-   agxc_spv_id(s, s->entry_function);
-   s->shader->long_name = agx_program_cut_name(name, s->shader->name) ? NULL : name;
 }
 
 static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
@@ -149,7 +125,10 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
       .member = of_member ? agxc_spv_operand(s, in, 1) : AGXC_SPV_NO_MEMBER,
       .kind = agxc_spv_operand(s, in, 1 + of_member),
    };
-   if (!agxc_spv_takes(s, AGXC_SPV_NAME_DECORATION, d.kind))
+   bool is_taken = agxc_spv_takes(s, AGXC_SPV_NAME_DECORATION, d.kind);
+   if (!is_taken && target < s->bound && !s->reached[target])
+      return;
+   if (!is_taken)
       agxc_spv_missing(s, "decoration %s (%u) is not supported here: leave it out",
                        agxc_spv_name(AGXC_SPV_NAME_DECORATION, d.kind), d.kind);
    if (agxc_spv_operand_count(in) > 2u + of_member)
@@ -202,7 +181,7 @@ static const struct {
    {SpvOpExtInstImport, SpvOpExtInstImport, read_import, NULL},
    {SpvOpExtInst, SpvOpExtInst, read_non_semantic, NULL},
    {SpvOpMemoryModel, SpvOpMemoryModel, read_memory_model, NULL},
-   {SpvOpEntryPoint, SpvOpEntryPoint, read_entry_point, NULL},
+   {SpvOpEntryPoint, SpvOpEntryPoint, NULL, NULL}, /* reach.c reads them */
    {SpvOpExecutionMode, SpvOpExecutionMode, read_mode, NULL},
    {SpvOpExecutionModeId, SpvOpExecutionModeId, read_mode, NULL},
    {SpvOpDecorate, SpvOpMemberDecorate, read_decoration, NULL},
@@ -324,8 +303,22 @@ static void read_in_function(struct walk *w, const struct agxc_spv_instr *in,
    }
 }
 
+/* What the entry point does not reach has an id and nothing else. */
+static bool is_skipped(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   if (in->opcode == SpvOpTypeForwardPointer)
+      return in->words[1] < s->bound && !s->reached[in->words[1]];
+   if (!in->id || in->id >= s->bound || s->reached[in->id] || in->opcode == SpvOpExtInst ||
+       in->opcode == SpvOpDecorationGroup)
+      return false;
+   agxc_spv_result(s, in)->kind = AGXC_SPV_ID_OTHER;
+   return true;
+}
+
 static void read_in_module(struct walk *w, const struct agxc_spv_instr *in)
 {
+   if (is_skipped(w->s, in))
+      return;
    for (size_t i = 0; i < AGX_COUNT(module_rows); i++) {
       if (in->opcode < module_rows[i].first || in->opcode > module_rows[i].last)
          continue;
@@ -343,7 +336,13 @@ static void read_in_module(struct walk *w, const struct agxc_spv_instr *in)
 void agxc_spv_read_module(struct agxc_spv *s)
 {
    struct walk w = {.s = s};
+   agxc_spv_find_reached(s);
    for (uint32_t at = AGXC_SPV_HEADER_WORDS; at < s->word_count;) {
+      uint32_t behind = w.function ? at : agxc_spv_behind_unreached(s, at);
+      if (behind != at) {
+         at = behind;
+         continue;
+      }
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
       if (in.opcode == SpvOpName || in.opcode == SpvOpMemberName)
@@ -362,7 +361,7 @@ void agxc_spv_read_module(struct agxc_spv *s)
       agxc_spv_invalid(s, "function %u has no end", w.function->id);
    if (!w.has_model)
       agxc_spv_invalid(s, "module without OpMemoryModel");
-   if (w.entry_points == 0)
+   if (s->entry_word == 0)
       agxc_spv_invalid(s, "no compute or vertex entry point%s%s",
                        s->shader->options->entry ? " named " : "",
                        s->shader->options->entry ? s->shader->options->entry : "");

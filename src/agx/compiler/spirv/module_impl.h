@@ -9,6 +9,11 @@
 
 /* Reads all words once: types, constants, variables, and functions as lists of blocks. */
 void agxc_spv_read_module(struct agxc_spv *s);
+/* Chooses the entry point and fills s->reached. */
+void agxc_spv_find_reached(struct agxc_spv *s);
+/* Outside of functions: the word behind a function that the entry point does not reach, or behind
+ * an instruction of unknown opcode whose result it does not reach; else `at`. */
+uint32_t agxc_spv_behind_unreached(const struct agxc_spv *s, uint32_t at);
 /* Reads an OpType instruction. */
 void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in);
 /* Announces a pointer type, whose pointee comes later. */

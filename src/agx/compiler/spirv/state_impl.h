@@ -261,6 +261,9 @@ struct agxc_spv {
    void (*run_instruction)(struct agxc_spv *s, const struct agxc_spv_instr *in);
 
    uint32_t entry_function, entry_word;
+   uint32_t entry_points;          /* of all stages */
+   bool *reached;                  /* by id: the entry point needs it; of types, constants,
+                                    * variables and functions */
    struct agxc_spv_vertex *vertex; /* of a vertex stage, else NULL */
    uint32_t size_ids[3];           /* LocalSizeId, or the WorkgroupSize constant */
    bool has_size, size_is_ids;
