@@ -193,17 +193,45 @@ static void samples_of_compressed_images(void **state)
    image_end(&c);
 }
 
-static void codes_that_are_not_known_are_refused(void **state)
+static void count_fault(void *user, const struct agxs_fault *fault)
+{
+   unsigned *count = user;
+   assert_int_equal(fault->kind, AGXS_FAULT_SOFT_LOAD);
+   assert_int_equal(fault->va, PIXELS + META + 1);
+   ++*count;
+}
+
+/* Memory that was something else before, and that nobody wrote as this image: a soft fault. */
+static void codes_that_are_not_known_read_zero(void **state)
 {
    for (unsigned is_store = 0; is_store < 2; is_store++) {
       struct image_case c;
+      unsigned faults = 0;
       begin_compressed(
          &c, is_store ? READ "imgw r=r8..r11 texture=ts1 coord=r4 lod=0 dim=2d" : FETCH_2D, 2);
+      fill(&c, 2);
       memset(c.pixels + META, 0x7f, 64);
       c.pixels[META + 1] = 0x55;
-      assert_ok(image_run(&c));
-      c.input[3][1] = 4;
+      c.input[3][1] = 4; /* in the second part */
+      c.launch.options.user = &faults;
+      c.launch.options.on_fault = count_fault;
+      c.launch.options.strict = true;
       assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "stored compressed, in a way that is not");
+      c.launch.options.strict = false;
+      c.launch.options.check = true;
+      c.pixels[META + 1] = 0x55;
+      assert_fails(image_run(&c), AGX_UNIMPLEMENTED, "stored compressed, in a way that is not");
+      c.launch.options.check = false;
+      c.pixels[META + 1] = 0x55;
+      assert_int_equal(faults, 0);
+      assert_ok(image_run(&c));
+      assert_int_equal(faults, 1);
+      assert_int_equal(c.launch.stats.soft_faults, 1);
+      if (is_store)
+         assert_int_equal(c.pixels[META + 1], 0x7f);
+      else
+         assert_int_equal(c.output[3][0], 0);
+      c.launch.options.on_fault = NULL;
       c.texture.acceleration_buffer = c.pbe.acceleration_buffer = 0x5000000000;
       assert_fails(image_run(&c), AGX_DATA_LOSS, "compression metadata is not mapped");
       image_end(&c);
@@ -359,7 +387,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_store_makes_a_tile_plain),
       cmocka_unit_test(many_workers_write_one_tile),
       cmocka_unit_test(samples_of_compressed_images),
-      cmocka_unit_test(codes_that_are_not_known_are_refused),
+      cmocka_unit_test(codes_that_are_not_known_read_zero),
       cmocka_unit_test(pages_of_a_sparse_image_may_be_absent),
       cmocka_unit_test(a_store_to_an_absent_page_is_dropped),
       cmocka_unit_test(a_filter_tells_what_is_absent),

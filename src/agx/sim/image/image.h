@@ -124,16 +124,22 @@ struct agxs_texel_place {
    uint32_t sample;
 };
 
-/* The bytes of an element to read: where it lies, or zeros. *out_is_absent: it has no memory
- * because the image is sparse. NULL: memory is not mapped, or the element is stored in a way that
- * is not known. error->va is where the element lies. */
+/* What was special about elements that were found. */
+struct agxs_texel_notes {
+   bool is_absent;      /* no memory: the image is sparse */
+   uint64_t unknown_va; /* of metadata with a code that is not known, taken as unwritten; 0: none */
+};
+
+/* The bytes of an element to read: where it lies, or zeros. NULL: memory is not mapped. error->va
+ * is where the element lies. */
 const uint8_t *agxs_texture_read(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                                 const struct agxs_texel_place *place, bool *out_is_absent,
-                                 struct agxs_image_error *error);
+                                 const struct agxs_texel_place *place,
+                                 struct agxs_texel_notes *notes, struct agxs_image_error *error);
 /* The same to write; of a compressed image the block around it is stored plainly from then on.
  * NULL with error->status AGX_OK: a sparse image has no memory there, nothing is to be stored. */
 uint8_t *agxs_texture_write(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                            const struct agxs_texel_place *place, struct agxs_image_error *error);
+                            const struct agxs_texel_place *place, struct agxs_texel_notes *notes,
+                            struct agxs_image_error *error);
 
 /* Marks the block around an element as stored plainly, before all of it is written; nothing to do
  * where the level has no metadata. False: it is not mapped. */
@@ -178,7 +184,7 @@ struct agxs_lookup {
    /* Check mode: R, G, B, A of a texel to store that are undefined (a bit each); after a
     * failure for that reason, those that would have been stored. */
    uint32_t undefined;
-   bool is_absent;                /* a texel that counted has no memory: the image is sparse */
+   struct agxs_texel_notes notes; /* of the texels that counted */
    struct agxs_image_error error; /* of the last call that failed */
 };
 
@@ -241,6 +247,9 @@ bool agxs_lane_begin(struct agxs_image_lane *lane, struct agxs_group *group,
                      const struct agxs_uop *uop);
 /* Fails the group; returns false. */
 bool agxs_lane_fail(const struct agxs_image_lane *lane, const struct agxs_image_error *error);
+/* Tells of what a lane's texels had that is not known: a soft fault, in strict and check mode a
+ * failure of the group. False: it has failed. */
+bool agxs_lane_note(const struct agxs_image_lane *lane, const struct agxs_texel_notes *notes);
 
 /* Element `element` of a register vector, in this lane. */
 uint32_t agxs_lane_value(const struct agxs_image_lane *lane, const struct agxs_source *source,

@@ -61,6 +61,22 @@ bool agxs_lane_fail(const struct agxs_image_lane *lane, const struct agxs_image_
    return false;
 }
 
+/* Memory that nobody wrote since another use has such codes, and reading it is no crime. */
+bool agxs_lane_note(const struct agxs_image_lane *lane, const struct agxs_texel_notes *notes)
+{
+   static const char what[] = "a block that is stored compressed, in a way that is not modelled";
+   const struct agxs_options *options = lane->group->worker->dispatch->options;
+   if (!notes->unknown_va)
+      return true;
+   if (options->strict || options->check)
+      return agxs_lane_fail(lane,
+                            &(struct agxs_image_error){AGX_UNIMPLEMENTED, notes->unknown_va, what});
+   lane->group->worker->stats.soft_faults++;
+   agxs_group_report(lane->group, lane->uop, AGXS_FAULT_SOFT_LOAD, notes->unknown_va, 1,
+                     lane->index, what);
+   return true;
+}
+
 /* The thread's error text, as the instruction's: a descriptor is not modelled, or none. */
 static bool fail_with(const struct agxs_image_lane *lane, agx_status status)
 {

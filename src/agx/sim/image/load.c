@@ -212,8 +212,10 @@ bool agxs_image_sample(struct agxs_group *group, const struct agxs_uop *uop)
                                     : fetch_lane(&lane, &lookup, &result[i]);
       if (!done)
          return agxs_lane_fail(&lane, &lookup.error);
+      if (!agxs_lane_note(&lane, &lookup.notes))
+         return false;
       format[i] = lookup.texture->format;
-      result[i].is_absent = lookup.is_absent;
+      result[i].is_absent = lookup.notes.is_absent;
    }
    AGXS_FOR_LANES (i) {
       lane.index = i;

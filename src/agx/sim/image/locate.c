@@ -127,51 +127,45 @@ static bool is_emulated(const struct agxs_texture *texture, struct agxs_image_er
    return texture->format.bytes == AGXS_TEXEL_EMULATED_BYTES;
 }
 
-static bool fail_unknown(struct agxs_image_error *error)
-{
-   error->status = AGX_UNIMPLEMENTED;
-   error->reason = "a block that is stored compressed, in a way that is not modelled";
-   return false;
-}
-
 /* Zeros where there is no memory. */
 static const uint8_t *read_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                                 const struct agxs_texel_place *place, bool *out_is_absent,
-                                 struct agxs_image_error *error)
+                                 const struct agxs_texel_place *place,
+                                 struct agxs_texel_notes *notes, struct agxs_image_error *error)
 {
    uint64_t va;
-   if (!find_address(texture, tlb, place, &va, out_is_absent, error))
+   bool is_absent;
+   if (!find_address(texture, tlb, place, &va, &is_absent, error))
       return NULL;
    *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "a texel is not mapped so"};
-   return *out_is_absent ? zeros : agxs_tlb_find_texture(tlb, va);
+   notes->is_absent |= is_absent;
+   return is_absent ? zeros : agxs_tlb_find_texture(tlb, va);
 }
 
 const uint8_t *agxs_texture_read(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                                 const struct agxs_texel_place *place, bool *out_is_absent,
-                                 struct agxs_image_error *error)
+                                 const struct agxs_texel_place *place,
+                                 struct agxs_texel_notes *notes, struct agxs_image_error *error)
 {
    struct agxs_texel_place start;
-   *out_is_absent = false;
    if (is_emulated(texture, error))
       return NULL;
    if (!has_metadata(texture, place))
-      return read_plain(texture, tlb, place, out_is_absent, error);
+      return read_plain(texture, tlb, place, notes, error);
    const uint8_t *meta = find_metadata(texture, tlb, place, AGXS_READ, error);
    if (!meta)
       return NULL;
    switch (kind_of(texture, __atomic_load_n(meta + part_of(texture, place), __ATOMIC_ACQUIRE))) {
    case PART_PLAIN:
-      return read_plain(texture, tlb, place, out_is_absent, error);
+      return read_plain(texture, tlb, place, notes, error);
    case PART_SOLID:
       start = tile_start(texture, place);
-      return read_plain(texture, tlb, &start, out_is_absent, error);
-   case PART_UNWRITTEN:
-      return zeros;
+      return read_plain(texture, tlb, &start, notes, error);
    case PART_UNKNOWN:
+      notes->unknown_va = error->va + part_of(texture, place);
+      return zeros;
+   case PART_UNWRITTEN:
       break;
    }
-   fail_unknown(error);
-   return NULL;
+   return zeros;
 }
 
 static uint8_t *write_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
@@ -188,16 +182,13 @@ static uint8_t *write_plain(const struct agxs_texture *texture, struct agxs_tlb 
 
 /* Writes a sample of a part that is not stored plainly as if it were. */
 static bool expand_sample(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                          const struct agxs_texel_place *place,
-                          const uint8_t codes[AGX_LAYOUT_META_TILE_B],
+                          const struct agxs_texel_place *place, uint8_t code,
                           const uint8_t colour[AGXS_TEXEL_MAX_BYTES],
                           struct agxs_image_error *error)
 {
-   enum part_kind kind = kind_of(texture, codes[part_of(texture, place)]);
+   enum part_kind kind = kind_of(texture, code);
    if (kind == PART_PLAIN)
       return true;
-   if (kind == PART_UNKNOWN)
-      return fail_unknown(error);
    uint8_t *bytes = write_plain(texture, tlb, place, error);
    if (bytes)
       memcpy(bytes, kind == PART_SOLID ? colour : zeros, sample_bytes(texture));
@@ -211,9 +202,9 @@ static bool expand_tile(const struct agxs_texture *texture, struct agxs_tlb *tlb
 {
    const struct agx_layout *layout = &texture->layout;
    uint8_t colour[AGXS_TEXEL_MAX_BYTES];
-   bool is_absent;
+   struct agxs_texel_notes none = {0};
    struct agxs_texel_place start = tile_start(texture, place), at = start;
-   const uint8_t *bytes = read_plain(texture, tlb, &start, &is_absent, error);
+   const uint8_t *bytes = read_plain(texture, tlb, &start, &none, error);
    if (!bytes)
       return false;
    memcpy(colour, bytes, sample_bytes(texture));
@@ -224,7 +215,7 @@ static bool expand_tile(const struct agxs_texture *texture, struct agxs_tlb *tlb
    for (at.y = start.y; at.y < end_y; at.y++)
       for (at.x = start.x; at.x < end_x; at.x++)
          for (at.sample = 0; at.sample < layout->samples; at.sample++)
-            if (!expand_sample(texture, tlb, &at, codes, colour, error))
+            if (!expand_sample(texture, tlb, &at, codes[part_of(texture, &at)], colour, error))
                return false;
    return true;
 }
@@ -237,18 +228,23 @@ static void set_codes(uint8_t *meta, uint8_t code)
 
 /* Other workers may store to the same tile: one of them expands it. */
 static bool make_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                       const struct agxs_texel_place *place, struct agxs_image_error *error)
+                       const struct agxs_texel_place *place, struct agxs_texel_notes *notes,
+                       struct agxs_image_error *error)
 {
    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
    uint8_t plain = plain_code(sample_bytes(texture)), codes[AGX_LAYOUT_META_TILE_B];
    uint8_t *meta = find_metadata(texture, tlb, place, AGXS_WRITE, error);
    if (!meta)
       return false;
+   uint64_t va = error->va;
    if (__atomic_load_n(meta + part_of(texture, place), __ATOMIC_ACQUIRE) == plain)
       return true;
    pthread_mutex_lock(&lock);
-   for (unsigned i = 0; i < AGX_LAYOUT_META_TILE_B; i++)
+   for (unsigned i = 0; i < AGX_LAYOUT_META_TILE_B; i++) {
       codes[i] = __atomic_load_n(meta + i, __ATOMIC_RELAXED);
+      if (kind_of(texture, codes[i]) == PART_UNKNOWN)
+         notes->unknown_va = va + i;
+   }
    bool done = expand_tile(texture, tlb, place, codes, error);
    if (done)
       set_codes(meta, plain);
@@ -257,11 +253,12 @@ static bool make_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
 }
 
 uint8_t *agxs_texture_write(const struct agxs_texture *texture, struct agxs_tlb *tlb,
-                            const struct agxs_texel_place *place, struct agxs_image_error *error)
+                            const struct agxs_texel_place *place, struct agxs_texel_notes *notes,
+                            struct agxs_image_error *error)
 {
    if (is_emulated(texture, error))
       return NULL;
-   if (has_metadata(texture, place) && !make_plain(texture, tlb, place, error))
+   if (has_metadata(texture, place) && !make_plain(texture, tlb, place, notes, error))
       return NULL;
    return write_plain(texture, tlb, place, error);
 }

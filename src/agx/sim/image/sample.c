@@ -200,12 +200,10 @@ static bool get_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer
       .y = y,
       .sample = sample,
    };
-   bool is_absent;
    const uint8_t *bytes =
-      agxs_texture_read(texture, lookup->tlb, &place, &is_absent, &lookup->error);
+      agxs_texture_read(texture, lookup->tlb, &place, &lookup->notes, &lookup->error);
    if (!bytes)
       return false;
-   lookup->is_absent |= is_absent;
    if (lookup->touch)
       lookup->touch(lookup->user, lookup->error.va, texture->format.bytes);
    agxs_texel_load(&texture->format, bytes, &memory);
@@ -552,7 +550,8 @@ bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_posit
       return true;
    struct agxs_texel memory;
    struct agxs_texel_place place = place_of(texture, position);
-   uint8_t *bytes = agxs_texture_write(texture, lookup->tlb, &place, &lookup->error);
+   uint8_t *bytes =
+      agxs_texture_write(texture, lookup->tlb, &place, &lookup->notes, &lookup->error);
    if (!bytes)
       return lookup->error.status == AGX_OK;
    if (lookup->touch)

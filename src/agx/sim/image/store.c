@@ -55,8 +55,11 @@ bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop)
          set_channel(&lookup.texture->format, c, agxs_lane_value(&lane, data, c), data->bits,
                      &texel);
       lookup.undefined = observer ? observer->undefined_channels(group, data, i) : 0;
-      if (agxs_sample_store(&lookup, &position, &texel, lane.op->toward_zero))
+      if (agxs_sample_store(&lookup, &position, &texel, lane.op->toward_zero)) {
+         if (!agxs_lane_note(&lane, &lookup.notes))
+            return false;
          continue;
+      }
       return lookup.error.status == AGX_FAILED_PRECONDITION
                 ? observer->fail_channels(group, uop, lookup.undefined, i)
                 : agxs_lane_fail(&lane, &lookup.error);
@@ -230,7 +233,7 @@ static bool write_tile(const struct agxs_image_lane *lane, struct agxs_lookup *l
       if (!agxs_sample_store(lookup, &position, &texel, lane->op->toward_zero))
          return agxs_lane_fail(lane, &lookup->error);
    }
-   return true;
+   return agxs_lane_note(lane, &lookup->notes);
 }
 
 bool agxs_image_write_block(struct agxs_group *group, const struct agxs_uop *uop)
