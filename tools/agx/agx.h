@@ -29,6 +29,11 @@ int agx_cmd_bench(int argc, char **argv);
 int agx_cmd_info(int argc, char **argv);
 int agx_cmd_run(int argc, char **argv);
 int agx_cmd_virtual(int argc, char **argv);
+/* Experiments on a device: selftest/selftest.c. */
+int agx_cmd_selftest(int argc, char **argv);
+
+/* CLOCK_MONOTONIC. */
+uint64_t agx_tool_now_ns(void);
 
 /* Reads a whole file into *out_data (free it; terminated beyond *out_size); NULL
  * or "-" is standard input. */

@@ -97,6 +97,18 @@ static const struct agx_command {
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
     "                   with --stats also \"statistics\": [...]\n",
     true},
+   {"selftest", "[--device NAME] [--risky] [--mutate] [--only NAME|ID] [--json [FILE]] [--list]",
+    "find out which readings of the hardware hold", agx_cmd_selftest,
+    "Runs short experiments on the device and on a virtual AGX of the same chip, and tells where\n"
+    "they differ; docs/selftest.md tells how to read it and where to send it. The exit code is 3\n"
+    "when something differs.\n"
+    "  --device NAME    as for `agx info`\n"
+    "  --risky          also what may hang the GPU, last and one by one\n"
+    "  --only NAME|ID   one experiment, or those that ask a question such as U-isa-07\n"
+    "  --json [FILE]    write the machine-readable report, to standard output without FILE\n"
+    "  --list           print the experiments, and the questions that none asks\n"
+    "  --mutate         alter what the device is given: each experiment must differ then\n",
+    true},
    {"virtual",
     "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
     "                   [--inject SCRIPT] [--timeout N|Nms] [--seccomp] [--] COMMAND...",

@@ -79,6 +79,3 @@ AGX_MUST_CHECK agx_status agx_session_record(struct agx_session *session,
 
 /* Submits what was recorded and waits for it. *out_ns is the time that took. */
 AGX_MUST_CHECK agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns);
-
-/* CLOCK_MONOTONIC. */
-uint64_t agx_tool_now_ns(void);

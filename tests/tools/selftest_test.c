@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx selftest on the virtual AGX: all experiments agree, each alteration is seen, and the report
+ * says which questions were asked.
+ */
+#include "tool.h"
+
+#include <unistd.h>
+
+static void all_agree(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   int code = tool_run("AGX_TOOL", "selftest --device virtual --risky", text);
+   if (code != 0 || !strstr(text, " 0 differ, 0 could not run"))
+      fail_msg("exit code %d: %s", code, text);
+}
+
+static void each_alteration_is_seen(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   int code = tool_run("AGX_TOOL", "selftest --device virtual --risky --mutate", text);
+   if (code != 0 || !strstr(text, " 0 NOT SEEN, 0 could not run"))
+      fail_msg("exit code %d: %s", code, text);
+}
+
+static void through_a_node(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   if (!getenv("AGX_VIRTUAL_LIBRARY")) {
+      skip();
+      return;
+   }
+   int code = tool_run("AGX_TOOL", "virtual -- $AGX_TOOL selftest --device drm --risky", text);
+   if (code != 0 || !strstr(text, " 0 differ"))
+      fail_msg("exit code %d: %s", code, text);
+}
+
+static void report(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL", "selftest --device virtual --only U-sem-06 --json", text),
+                    0);
+   assert_non_null(strstr(text, "\"chip\": \"g13g\""));
+   assert_non_null(strstr(text, "\"settles\": [\"U-sem-06\"]"));
+   assert_non_null(
+      strstr(text, "{\"id\": \"U-sem-06\", \"question\": \"What do conversions to integers"));
+   assert_non_null(strstr(text, "\"result\": \"not asked\""));
+}
+
+static void usage(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL", "selftest --only nothing", text), 2);
+   assert_non_null(strstr(text, "no experiment is called \"nothing\""));
+   assert_int_equal(tool_run("AGX_TOOL", "selftest --device", text), 2);
+   assert_non_null(strstr(text, "its value is missing"));
+   assert_int_equal(tool_run("AGX_TOOL", "selftest --list", text), 0);
+   assert_non_null(strstr(text, "U-stream-03"));
+}
+
+AGX_TEST_FILE(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_agree),      cmocka_unit_test(each_alteration_is_seen),
+      cmocka_unit_test(through_a_node), cmocka_unit_test(report),
+      cmocka_unit_test(usage),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
