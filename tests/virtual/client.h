@@ -25,6 +25,9 @@
 /* Uses the node through libdrm. */
 int client_libdrm(void);
 
+/* Draws, with a padding that isn't 0, and does not look at what becomes of it. */
+int client_draws(void);
+
 /* Reaches the node in every way that programs have. The arguments say which of its own children
  * this process is; none: the first process. */
 int client_ways(char **arguments);

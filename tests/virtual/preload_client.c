@@ -196,3 +196,39 @@ int client_libdrm(void)
    printf("fine\n");
    return 0;
 }
+
+int client_draws(void)
+{
+   const uint32_t pad = 7;
+   struct agx_uapi_vm_create vm = {
+      .kernel_start = 0x7000000000, .kernel_end = 0x7fffff8000, .pad = pad};
+   struct agx_uapi_queue_create queue = {0};
+   struct {
+      struct agx_uapi_cmd_header header;
+      struct agx_uapi_cmd_render render;
+   } commands = {
+      {AGX_UAPI_CMD_RENDER, sizeof(commands.render), AGX_UAPI_BARRIER_NONE, AGX_UAPI_BARRIER_NONE},
+      {.vdm_ctrl_stream_base = 0x4000,
+       .width_px = 64,
+       .height_px = 64,
+       .layers = 1,
+       .samples = 1,
+       .utile_width_px = 32,
+       .utile_height_px = 32}};
+   struct agx_uapi_sync out = {.sync_type = AGX_UAPI_SYNC_SYNCOBJ};
+   int fd = open(NODE, O_RDWR | O_CLOEXEC);
+   CHECK(fd >= 0);
+   CHECK(drmIoctl(fd, AGX_IOCTL_ASAHI_VM_CREATE, &vm) == 0);
+   queue.vm_id = vm.vm_id;
+   CHECK(drmIoctl(fd, AGX_IOCTL_ASAHI_QUEUE_CREATE, &queue) == 0);
+   CHECK(drmSyncobjCreate(fd, 0, &out.handle) == 0);
+   struct agx_uapi_submit submit = {.syncs = (uintptr_t)&out,
+                                    .cmdbuf = (uintptr_t)&commands,
+                                    .queue_id = queue.queue_id,
+                                    .out_sync_count = 1,
+                                    .cmdbuf_size = sizeof(commands)};
+   CHECK(drmIoctl(fd, AGX_IOCTL_ASAHI_SUBMIT, &submit) == 0);
+   CHECK(drmSyncobjWait(fd, &out.handle, 1, INT64_MAX, 0, NULL) == 0);
+   printf("fine\n");
+   return 0;
+}

@@ -90,6 +90,22 @@ static int run_tool(const char *environment, const char *arguments, const char *
    return WEXITSTATUS(status);
 }
 
+/* What a client may not have noticed is told when it has ended. */
+static void the_end_tells_of_failures(void **state)
+{
+   char output[4096];
+   if (SANITIZED)
+      skip();
+   assert_int_equal(run_tool("", "--check", this_program("draws"), output, sizeof(output)), 0);
+   assert_non_null(strstr(output, "fine\n"));
+   assert_non_null(strstr(output,
+                          "agx virtual: 1 of 1 submissions failed (0 over the time limit, 0 "
+                          "cancelled), 0 soft faults, 1 render commands not executed; the "
+                          "last word: "));
+   assert_non_null(strstr(output, "agx virtual: 1 requests with a padding that isn't 0, which "
+                                  "kernels ignore so far"));
+}
+
 static void every_way_leads_to_the_node(void **state)
 {
    char output[4096];
@@ -225,6 +241,8 @@ static int run_as_client(void)
 {
    if (strcmp(agx_test_arguments[0], "libdrm") == 0)
       return client_libdrm();
+   if (strcmp(agx_test_arguments[0], "draws") == 0)
+      return client_draws();
    if (strcmp(agx_test_arguments[0], "ways") == 0)
       return client_ways(agx_test_arguments + 1);
    return strcmp(agx_test_arguments[0], "calls") == 0 ? client_calls() : 2;
@@ -237,6 +255,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_libdrm_program_finds_the_node),
       cmocka_unit_test(the_chip_is_chosen_by_name),
+      cmocka_unit_test(the_end_tells_of_failures),
       cmocka_unit_test(every_way_leads_to_the_node),
       cmocka_unit_test(a_static_program_is_served),
       cmocka_unit_test(a_static_child_is_served),
