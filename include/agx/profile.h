@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Profiling: what queues, dispatches, the host and memory did, and when, as records to a function
- * or as a trace file. docs/hal tells what each family costs and how exact it is.
+ * or as a trace file. docs/profiling.md tells what each family costs and how exact it is.
  */
 #pragma once
 
