@@ -115,6 +115,7 @@ test-kernel: build-tests
 # libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.
 FUZZ_SECONDS ?= 600
 fuzz: deps
+	@scripts/install-deps.sh fuzz
 	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz $(SETUP) -Doptimization=1 \
 	   -Dfuzzing=true -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-fuzz -j $(JOBS)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench|check]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench|check|fuzz]
 set -eu
 
 want=${1:-build}
@@ -51,6 +51,13 @@ libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe
 -|vulkan-headers|the comparison with lavapipe
 mesa-vulkan-drivers|mesa-vulkan-drivers|lavapipe
 '
+# The runtime of clang's sanitizers and of libFuzzer has clang's version in its name on Debian.
+fuzz_packages() {
+   runtime=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/libclang-rt-\1-dev/p' | head -n 1)
+   echo "clang|clang|compiles the fuzzers"
+   echo "llvm|llvm|names functions in reports"
+   echo "${runtime:--}|compiler-rt|libFuzzer and the sanitizers"
+}
 
 case $want in
 build) packages=$build_packages ;;
@@ -58,7 +65,8 @@ aarch64) packages=$aarch64_packages ;;
 mesa) packages=$mesa_packages ;;
 bench) packages=$bench_packages ;;
 check) packages=$check_packages ;;
-*) echo "usage: $0 [build|aarch64|mesa|bench|check]" >&2; exit 2 ;;
+fuzz) packages=$(fuzz_packages) ;;
+*) echo "usage: $0 [build|aarch64|mesa|bench|check|fuzz]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=

@@ -60,14 +60,9 @@ try() {
    begin=$(date +%s)
    inside "$folder" sh -eu -c '
       compiler=$1; shift
-      if [ "$compiler" != gcc ]; then
-         apt-get update -q
-         DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$compiler"
-         [ "$compiler" != clang ] || DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends llvm \
-            $(apt-cache --names-only search "^libclang-rt-[0-9]*-dev$" | cut -d" " -f1 | sort -V | tail -n 1)
-      fi
       git clone -q /root/agxhal.bundle /root/agxhal
       cd /root/agxhal
+      if [ "$compiler" = clang ]; then apt-get update -q; scripts/install-deps.sh fuzz; fi
       export CC=$compiler
       for command; do make "$command"; done' sh "$compiler" $commands > "$log" 2>&1 || {
       printf '%-10s %-6s FAILED after %d s, see %s; the folder stays: %s\n' "$release" "$compiler" $(($(date +%s) - begin)) "$log" "$folder"
