@@ -28,9 +28,7 @@ static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
       stride = type->stride_B;
    else if ((type->kind == AGXC_SPV_MATRIX) != p->row_major)
       stride = p->matrix_stride_B;
-   if (stride == 0)
-      agxc_spv_invalid(s, "type %u has no layout", type->id);
-   return stride;
+   return agxc_spv_stride(s, type, stride);
 }
 
 static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
@@ -63,10 +61,8 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    uint32_t i = agxc_spv_constant_u32(s, id);
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
    const struct agxc_spv_member *member = &p->type->members[i];
-   if (agxc_spv_has_layout(p) && !member->has_offset)
-      agxc_spv_invalid(s, "member %u of type %u has no Offset", i, p->type->id);
    agxc_spv_add_constant(s, p,
-                         agxc_spv_has_layout(p) ? member->offset_B
+                         agxc_spv_has_layout(p) ? agxc_spv_member_offset(s, p->type, i)
                          : is_packed(p)         ? member->packed_offset_B
                                                 : 4 * member->first_scalar);
    p->matrix_stride_B = member->matrix_stride_B;
@@ -194,9 +190,9 @@ static uint32_t element_stride(struct agxc_spv *s, const struct agxc_spv_pointer
 {
    if (is_packed(p))
       return agxc_spv_packed_stride(p->type);
-   if (pointer->stride_B)
-      return pointer->stride_B;
-   agxc_spv_invalid(s, "pointer type %u has no ArrayStride", pointer->id);
+   if (!pointer->stride_B)
+      agxc_spv_invalid(s, "pointer type %u has no ArrayStride", pointer->id);
+   return agxc_spv_stride(s, p->type, pointer->stride_B);
 }
 
 void agxc_spv_op_ptr_access_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)

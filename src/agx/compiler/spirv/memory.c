@@ -22,13 +22,6 @@ struct layout {
    bool coherent; /* a member says so */
 };
 
-static uint32_t need_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B)
-{
-   if (stride_B == 0)
-      agxc_spv_invalid(s, "type %u has no layout", type->id);
-   return stride_B;
-}
-
 static uint32_t memory_bits(uint8_t bits)
 {
    return bits == 1 ? 32 : bits;
@@ -39,9 +32,9 @@ static uint32_t part_step(struct agxc_spv *s, const struct agxc_spv_type *type,
                           const struct agxc_spv_member *in)
 {
    if (type->kind == AGXC_SPV_ARRAY)
-      return need_stride(s, type, type->stride_B);
+      return agxc_spv_stride(s, type, type->stride_B);
    if ((type->kind == AGXC_SPV_MATRIX) != in->row_major)
-      return need_stride(s, type, in->matrix_stride_B);
+      return agxc_spv_stride(s, type, in->matrix_stride_B);
    return type->align_B;
 }
 
@@ -58,9 +51,7 @@ static uint32_t part_offset(struct agxc_spv *s, struct layout *l, const struct a
    if (!is_struct)
       return part_step(s, type, in) * i;
    l->coherent |= inner->coherent;
-   if (!inner->has_offset)
-      agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
-   return inner->offset_B;
+   return agxc_spv_member_offset(s, type, i);
 }
 
 /* The offsets of all scalars of a type that stands at offset_B; in as above. */
@@ -500,8 +491,9 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    bool has_size = p->place == AGXC_SPV_PLACE_BUFFER || p->size.kind != AGXC_NONE;
    if (!has_size || p->type->kind != AGXC_SPV_STRUCT || part->kind != AGXC_SPV_RUNTIME_ARRAY)
       agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
-   uint32_t stride_B = need_stride(s, part, part->stride_B);
-   struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B), size = p->size;
+   uint32_t stride_B = agxc_spv_stride(s, part, part->stride_B);
+   struct agxc_ref start = agxc_spv_offset(s, p, agxc_spv_member_offset(s, p->type, i)),
+                   size = p->size;
    if (p->place == AGXC_SPV_PLACE_BUFFER) {
       uint32_t binding = agxc_spv_use_binding(s, p, 0);
       size = agxc_build_buffer_size(&s->b, binding);

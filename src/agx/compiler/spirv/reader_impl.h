@@ -150,6 +150,10 @@ uint32_t agxc_spv_scalar_offset(const struct agxc_spv_type *type, uint32_t i);
 /* The type of member or element i, which must be below count. */
 struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_spv_type *type,
                                          uint32_t i);
+/* A stride that the module gives an array or matrix, or the offset of a struct's member; fail where
+ * it has none or a bad one. Where the module has no say in the layout nobody asks. */
+uint32_t agxc_spv_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B);
+uint32_t agxc_spv_member_offset(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t i);
 /* Bytes from one element to the next where the module gives no layout. */
 static inline uint32_t agxc_spv_packed_stride(const struct agxc_spv_type *type)
 {

@@ -111,6 +111,29 @@ bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_ty
    return memcmp(bits_a, bits_b, a->scalars) == 0;
 }
 
+/* ---- layouts of the module's ------------------------------------------- */
+
+uint32_t agxc_spv_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B)
+{
+   if (stride_B == 0)
+      agxc_spv_invalid(s, "type %u has no layout: its stride is 0 or missing", type->id);
+   if (stride_B % AGX_MAX(type->align_B, 1u))
+      agxc_spv_invalid(s, "type %u: stride %u, parts aligned to %u", type->id, stride_B,
+                       type->align_B);
+   return stride_B;
+}
+
+uint32_t agxc_spv_member_offset(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t i)
+{
+   const struct agxc_spv_member *member = &type->members[i];
+   if (!member->has_offset)
+      agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
+   if (member->offset_B % AGX_MAX(member->type->align_B, 1u))
+      agxc_spv_invalid(s, "member %u of type %u at offset %u, aligned to %u", i, type->id,
+                       member->offset_B, member->type->align_B);
+   return member->offset_B;
+}
+
 /* ---- reading ----------------------------------------------------------- */
 
 static uint32_t saturated(uint64_t scalars)
@@ -187,10 +210,6 @@ static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
    }
    type->align_B = type->elem->align_B;
    const struct agxc_spv_decoration *stride = agxc_spv_decoration(id, SpvDecorationArrayStride);
-   if (stride && stride->value == 0)
-      agxc_spv_invalid(s, "ArrayStride %u", stride->value);
-   if (stride && stride->value % AGX_MAX(type->align_B, 1u))
-      agxc_spv_invalid(s, "ArrayStride %u, elements aligned to %u", stride->value, type->align_B);
    type->stride_B = stride ? stride->value : 0;
 }
 
@@ -222,14 +241,9 @@ static void decorate_members(struct agxc_spv *s, struct agxc_spv_type *type,
          agxc_spv_invalid(s, "decoration of member %u of %u", d->member, type->count);
       struct agxc_spv_member *member = &type->members[d->member];
       if (d->kind == SpvDecorationOffset) {
-         if (d->value % AGX_MAX(member->type->align_B, 1u))
-            agxc_spv_invalid(s, "member at offset %u, aligned to %u", d->value,
-                             member->type->align_B);
          member->offset_B = d->value;
          member->has_offset = true;
       } else if (d->kind == SpvDecorationMatrixStride) {
-         if (d->value == 0)
-            agxc_spv_invalid(s, "MatrixStride %u", d->value);
          member->matrix_stride_B = d->value;
       }
       member->row_major |= d->kind == SpvDecorationRowMajor;
