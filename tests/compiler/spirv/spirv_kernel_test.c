@@ -271,6 +271,23 @@ static void specs(void **state)
    }
 }
 
+static void empty_arrays(void **state)
+{
+   static const struct agxc_spec none = {0, 4, 0};
+   for (size_t v = 0; v < AGX_COUNT(variants); v++) {
+      int in[THREADS], out[THREADS];
+      for (int i = 0; i < THREADS; i++)
+         in[i] = i * 31 % 17;
+      struct run run = {.kernel = "empty_arrays",
+                        .buffers = {{0, 0, in, sizeof(in)}, {0, 1, out, sizeof(out)}},
+                        .specs = &none,
+                        .spec_count = 1};
+      run_kernel(&run, variants[v]);
+      for (int i = 0; i < THREADS; i++)
+         assert_int_equal(out[i], in[i] + 7);
+   }
+}
+
 struct node {
    uint32_t next, pad[3];
    float p[3], w[2], pad2[3];
@@ -593,6 +610,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(arrays),        cmocka_unit_test(specs),   cmocka_unit_test(push_arrays),
       cmocka_unit_test(shared_memory), cmocka_unit_test(buffers), cmocka_unit_test(integers),
       cmocka_unit_test(floats),        cmocka_unit_test(vectors), cmocka_unit_test(matrices),
+      cmocka_unit_test(empty_arrays),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,12 @@ static bool is_packed(const struct agxc_spv_pointer *p)
    return !p->is_block && (p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE);
 }
 
+/* Function and Private variables. */
+static bool is_invocations(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_SLOTS || p->place == AGXC_SPV_PLACE_PRIVATE;
+}
+
 /* Bytes from one part of an indexed type to the next. */
 static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
@@ -127,14 +133,19 @@ static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, ui
 {
    struct agxc_ref index = agxc_spv_index(s, id);
    const struct agxc_spv_type *type = p->type;
+   if (type->kind == AGXC_SPV_ARRAY && type->count == 0 && is_invocations(p)) {
+      agxc_spv_point_nowhere(s, p, type->elem);
+      return;
+   }
    uint32_t stride_B = stride_of(s, p);
    if (p->is_address) {
       step_by_address(s, p, id, stride_B);
    } else if (index.kind == AGXC_IMM) {
       uint32_t i = (uint32_t)index.imm;
       /* Beyond the end is undefined; stay inside. */
-      add_constant(s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, type->count - 1),
-                   stride_B);
+      add_constant(
+         s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, AGX_MAX(type->count, 1u) - 1),
+         stride_B);
    } else if (p->place == AGXC_SPV_PLACE_GLOBAL && stride_B > 0 &&
               agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO) {
       agxc_spv_add_saturated(s, p, index, stride_B);

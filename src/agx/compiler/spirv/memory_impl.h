@@ -65,6 +65,10 @@ void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, 
 /* Likewise written: count elements, all as wide as the first. */
 void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
                            const struct agxc_ref *refs, bool is_volatile);
+/* Makes p, which points into a Function or Private variable, a pointer to memory of its own: an
+ * element of an array that has none. Code that never runs may access it. */
+void agxc_spv_point_nowhere(struct agxc_spv *s, struct agxc_spv_pointer *p,
+                            struct agxc_spv_type *type);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
 void agxc_spv_init_privates(struct agxc_spv *s);
 

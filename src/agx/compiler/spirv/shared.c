@@ -10,13 +10,21 @@
 #define MOST_ZEROS 256 /* stores of a thread, where it may be alone */
 #define ZERO_WORDS (ZEROS_B / 4)
 
+/* Unlike an empty array, whose length is a specialization constant. */
+static bool is_unsized(const struct agxc_spv_type *type)
+{
+   if (type->kind == AGXC_SPV_STRUCT && type->count > 0)
+      type = type->members[type->count - 1].type;
+   return type->kind == AGXC_SPV_RUNTIME_ARRAY;
+}
+
 void agxc_spv_allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
    bool is_block = var->type->is_block;
    uint64_t bytes = agx_align_up(is_block ? var->type->size_B : var->type->packed_B, 4);
    /* All sizes are whole words; 64-bit scalars are accessed as words too. */
    uint64_t at = is_block ? 0 : s->shader->shared_B;
-   if (var->type->scalars == 0)
+   if (var->type->scalars == 0 && is_unsized(var->type))
       agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
    if (bytes > AGX_MAX_SHARED_BYTES || at + bytes > AGX_MAX_SHARED_BYTES)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",

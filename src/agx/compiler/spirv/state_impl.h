@@ -141,8 +141,7 @@ struct agxc_spv_id {
    struct agxc_spv_region *region;
    struct agxc_block *def_block;
    uint32_t instance;
-   uint32_t slots; /* first slot + 1 when a use outside the region needed slots */
-   bool is_spec;
+   uint32_t slots;       /* first slot + 1 when a use outside the region needed slots */
    bool depends_on_size; /* a constant that becomes a value: see dynamic_size.c */
    uint32_t root;        /* pointers: the variable or parameter that a chain starts from, or 0 */
    bool is_indexed;      /* of such a root: something indexes it dynamically */

@@ -190,6 +190,14 @@ static void read_vector(struct agxc_spv *s, const struct agxc_spv_instr *in,
    type->align_B = type->elem->align_B;
 }
 
+/* Whether a constant is one for callers to choose, or is computed from such. */
+static bool is_specialized(const struct agxc_spv *s, uint32_t id)
+{
+   uint32_t opcode = s->words[s->ids[id]->word] & 0xffff;
+   return opcode >= SpvOpSpecConstantTrue && opcode <= SpvOpSpecConstantOp;
+}
+
+/* An array may be empty where its length is a specialization constant: nothing is in it then. */
 static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
                        struct agxc_spv_type *type)
 {
@@ -202,8 +210,9 @@ static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
       agxc_spv_invalid(s, "array of runtime arrays");
    nest(s, type, type->elem);
    if (type->kind == AGXC_SPV_ARRAY) {
-      type->count = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
-      if (type->count == 0)
+      uint32_t length = agxc_spv_operand(s, in, 1);
+      type->count = agxc_spv_constant_u32(s, length);
+      if (type->count == 0 && !is_specialized(s, length))
          agxc_spv_invalid(s, "array without elements");
       type->scalars = saturated((uint64_t)type->count * type->elem->scalars);
       type->packed_B = saturated((uint64_t)type->count * type->elem->packed_B);
@@ -266,6 +275,8 @@ static uint64_t size_of(const struct agxc_spv_type *type, const struct agxc_spv_
       return member->row_major ? (rows - 1) * member->matrix_stride_B + scalar_B * columns
                                : (columns - 1) * member->matrix_stride_B + scalar_B * rows;
    case AGXC_SPV_ARRAY:
+      if (type->count == 0)
+         return 0;
       return AGX_MIN((type->count - 1) * (uint64_t)type->stride_B, most) +
              size_of(type->elem, member);
    case AGXC_SPV_STRUCT:

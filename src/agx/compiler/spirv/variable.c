@@ -43,7 +43,9 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    if (block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle)
       agxc_spv_missing(s, "array of buffers without a length (capability RuntimeDescriptorArray)");
    if (block->kind == AGXC_SPV_ARRAY || block->kind == AGXC_SPV_RUNTIME_ARRAY) {
-      var->elements = block->kind == AGXC_SPV_ARRAY ? block->count : AGX_PROGRAM_UNSIZED;
+      /* An empty one counts as one of one, which nothing uses. */
+      var->elements =
+         block->kind == AGXC_SPV_ARRAY ? AGX_MAX(block->count, 1u) : AGX_PROGRAM_UNSIZED;
       block = block->elem;
    }
    if (var->elements > AGX_PROGRAM_MAX_ELEMENTS && var->elements != AGX_PROGRAM_UNSIZED)
@@ -219,7 +221,8 @@ static void make_private(struct agxc_spv *s, struct agxc_spv_variable *var)
 
 static void make_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
-   if (agxc_spv_id(s, var->id)->is_indexed || var->type->scalars > AGXC_SPV_MAX_SCALARS) {
+   bool is_indexed = agxc_spv_id(s, var->id)->is_indexed && var->type->scalars > 0;
+   if (is_indexed || var->type->scalars > AGXC_SPV_MAX_SCALARS) {
       make_private(s, var);
       return;
    }
@@ -230,6 +233,17 @@ static void make_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
    /* Undefined counts as 0, so that nothing lives across iterations of a loop. */
    for (uint32_t i = 0; i < var->type->scalars; i++)
       agxc_spv_slot_write(s, var->first_slot + i, initial ? initial[i] : agxc_imm(0, bits[i]));
+}
+
+void agxc_spv_point_nowhere(struct agxc_spv *s, struct agxc_spv_pointer *p,
+                            struct agxc_spv_type *type)
+{
+   struct agxc_spv_variable *var = AGX_ARENA_NEW(s->arena, struct agxc_spv_variable);
+   var->id = p->var->id;
+   var->storage = p->var->storage;
+   var->type = type;
+   begin_private(s, var);
+   *p = *pointer_to(s, var);
 }
 
 void agxc_spv_init_privates(struct agxc_spv *s)
