@@ -98,7 +98,7 @@ enum agx_binding_type {
    AGX_BINDING_STORAGE_IMAGE = 2,
    AGX_BINDING_TEXTURE = 3,
    AGX_BINDING_SAMPLER = 4,
-   AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler */
+   AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler, in one variable or in several */
    /* Of AGX_VERTEX_SET; `binding` is the location, AGX_INDEX_BINDING, or the number of the feedback
     * buffer. */
    AGX_BINDING_ATTRIBUTE = 6,

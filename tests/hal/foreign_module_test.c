@@ -44,13 +44,14 @@ static uint32_t stages(const uint32_t *x, uint32_t i)
 static const struct foreign {
    const char *name;
    uint32_t (*expected)(const uint32_t *x, uint32_t i);
-   bool has_texture;
+   bool has_texture, has_both; /* both: with a sampler in one binding */
 } modules[] = {
    {"shared_stride", shared_stride},
    {"annotations", annotations},
    {"nested", annotations},
    {"matrix_pointers", matrix_pointers},
    {"copied_handles", copied_handles, true},
+   {"one_binding", copied_handles, true, true},
    {"stages", stages},
 };
 
@@ -59,15 +60,20 @@ static float three_times_x(int x, int y, int z, int level, int sample)
    return (float)(3 * x);
 }
 
-/* Bindings 2 and 3: texels of 3 * x, and a sampler. */
-static void bind_texture(struct image_launch *it)
+/* Texels of 3 * x and a sampler: in bindings 2 and 3, or both in each of bindings 2 and 4. */
+static void bind_texture(struct image_launch *it, bool is_both)
 {
    struct agx_image *image =
       image_make(it, (struct agx_image_desc){
                         .type = AGX_IMAGE_2D, .format = "r32f", .width = THREADS, .height = 1});
    image_fill(image, three_times_x);
-   image_bind(it, (struct agx_binding){.binding = 2, .image = image});
-   image_bind(it, (struct agx_binding){.binding = 3, .sampler = it->nearest});
+   struct agx_sampler *sampler = it->nearest;
+   image_bind(
+      it, (struct agx_binding){.binding = 2, .image = image, .sampler = is_both ? sampler : NULL});
+   if (is_both)
+      image_bind(it, (struct agx_binding){.binding = 4, .image = image, .sampler = sampler});
+   else
+      image_bind(it, (struct agx_binding){.binding = 3, .sampler = sampler});
 }
 
 static void check(struct image_launch *it, const struct foreign *module)
@@ -78,7 +84,7 @@ static void check(struct image_launch *it, const struct foreign *module)
       x[i] = i * 37 % 101;
    snprintf(path, sizeof(path), "kernels/foreign/%s.spv", module->name);
    if (module->has_texture)
-      bind_texture(it);
+      bind_texture(it, module->has_both);
    image_run_groups(it, path, THREADS / GROUP);
    for (uint32_t i = 0; i < THREADS; i++)
       if (y[i] != module->expected(x, i))

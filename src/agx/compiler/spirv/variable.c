@@ -313,19 +313,53 @@ static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable
    return agxc_spv_asked_robustness(options, var->set, var->binding);
 }
 
+static bool is_combinable(uint32_t kind)
+{
+   return kind == AGX_BINDING_KIND_TEXTURE || kind == AGX_BINDING_KIND_SAMPLER ||
+          kind == AGX_BINDING_KIND_TEXTURE_SAMPLER;
+}
+
+/* What the variables of a binding ask for there: an image and a sampler where some are the one and
+ * some the other. */
+static void combine_kinds(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count,
+                          uint32_t *out_kind, uint32_t *out_dim)
+{
+   const struct agxc_spv_variable *first = group[0];
+   uint32_t kind = kind_of(s, first), dim = dim_of(first);
+   for (uint32_t i = 1; i < count; i++) {
+      uint32_t other = kind_of(s, group[i]), other_dim = dim_of(group[i]);
+      const char *what = NULL;
+      if (other != kind && is_combinable(other) && is_combinable(kind))
+         kind = AGX_BINDING_KIND_TEXTURE_SAMPLER;
+      else if (other != kind)
+         what = "has two kinds";
+      if (dim && other_dim && dim != other_dim)
+         what = "has images of two dimensions";
+      if (first->place == AGXC_SPV_PLACE_HANDLE && !group[i]->elements != !first->elements)
+         what = "is an array and is none";
+      if (what)
+         agxc_spv_invalid(s, "set %u binding %u %s: variables %u and %u", first->set,
+                          first->binding, what, first->id, group[i]->id);
+      dim = AGX_MAX(dim, other_dim);
+   }
+   *out_kind = kind;
+   *out_dim = dim;
+}
+
 /* Several variables may name one binding; the longest array decides how many there are. */
 static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
 {
-   uint32_t first = s->binding_count, elements = 1;
+   uint32_t first = s->binding_count, elements = 1, kind, dim;
    bool is_handle = group[0]->place == AGXC_SPV_PLACE_HANDLE;
    for (uint32_t i = 0; i < count; i++)
       elements = AGX_MAX(elements, group[i]->elements);
+   combine_kinds(s, group, count, &kind, &dim);
    for (uint32_t e = 0; e < (is_handle ? 1 : elements); e++)
       s->bindings[s->binding_count++] = (struct agx_program_binding){
          .set = group[0]->set,
          .binding = group[0]->binding,
-         .kind = kind_of(s, group[0]),
-         .dim = dim_of(group[0]),
+         .kind = kind,
+         .dim = dim,
          .element = e,
          .robustness = robustness_of(s, group[0]),
          .elements = is_handle && group[0]->elements ? elements : 0,
@@ -338,9 +372,6 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
       const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
       var->index = first;
       var->restricted &= count == 1; /* else several names for one buffer */
-      if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim ||
-          (is_handle && !var->elements != !group[0]->elements))
-         agxc_spv_invalid(s, "set %u binding %u has two kinds", var->set, var->binding);
       if (is_handle)
          continue;
       for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
