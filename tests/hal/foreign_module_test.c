@@ -41,6 +41,29 @@ static uint32_t stages(const uint32_t *x, uint32_t i)
    return 3 * x[i];
 }
 
+static uint32_t join_in_loop(uint32_t sum)
+{
+   for (uint32_t i = 0; i <= 8; i++, sum++) {
+      if (sum % 2 && sum > 1000)
+         break;
+      if (sum % 2 && sum % 3 == 0)
+         continue;
+      sum += sum % 2 ? 100 : 3;
+   }
+   return sum;
+}
+
+static uint32_t joins(const uint32_t *all, uint32_t i)
+{
+   uint32_t x = all[i], left = x + 1000, arms = x == 1 ? 100 : x == 3 ? 1000 : 20;
+   if (x & 2)
+      left = x & 4 ? 3 : x & 8 ? 20 : x + 100;
+   if (x & 4)
+      arms = x & 1 ? 8 : 16;
+   arms += x + (x & 1 ? 10000 : 0);
+   return 27 * (x + (x & 1 ? 100 : 1000)) + 9 * left + 3 * arms + join_in_loop(x);
+}
+
 static const struct foreign {
    const char *name;
    uint32_t (*expected)(const uint32_t *x, uint32_t i);
@@ -53,6 +76,7 @@ static const struct foreign {
    {"copied_handles", copied_handles, true},
    {"one_binding", copied_handles, true, true},
    {"stages", stages},
+   {"joins", joins},
 };
 
 static float three_times_x(int x, int y, int z, int level, int sample)

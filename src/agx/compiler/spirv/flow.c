@@ -90,6 +90,83 @@ static bool goes_on(struct agxc_spv *s, struct agxc_spv_block *to, struct agxc_s
    return agxc_spv_classify(s, to, end, &c) == AGXC_SPV_JUMP_ON;
 }
 
+/* ---- joins inside of selections ---------------------------------------- */
+
+/* The block behind `block` of those that one after the other run in an arm: behind a whole
+ * construct, or the only target that is none of an exit; else NULL. */
+static struct agxc_spv_block *next_in_arm(struct agxc_spv *s, struct agxc_spv_block *block,
+                                          struct agxc_spv_block *end)
+{
+   struct agxc_spv_instr in = agxc_spv_instr_at(s, block->merge ? block->merge : block->end);
+   struct agxc_spv_block *next = NULL;
+   uint32_t first = in.opcode == SpvOpBranchConditional ? 1 : 0, last = first;
+   if (!block->merge && in.opcode != SpvOpBranch && in.opcode != SpvOpBranchConditional)
+      return NULL;
+   if (in.opcode == SpvOpBranchConditional)
+      last = 2;
+   for (uint32_t i = first; i <= last; i++) {
+      struct agxc_spv_block *to = agxc_spv_block_of(s, agxc_spv_operand(s, &in, i));
+      if (goes_on(s, to, end))
+         next = next && next != to ? NULL : to;
+   }
+   return next;
+}
+
+/* The first block that both arms of a branch lead to before `end`, or NULL. */
+static struct agxc_spv_block *find_join(struct agxc_spv *s, struct agxc_spv_block *yes,
+                                        struct agxc_spv_block *no, struct agxc_spv_block *end)
+{
+   const struct agxc_spv_instr now = s->now;
+   uint32_t mark = ++s->scan_mark;
+   if (!goes_on(s, yes, end) || !goes_on(s, no, end))
+      return NULL;
+   for (; yes && yes->scanned != mark; yes = next_in_arm(s, yes, end))
+      yes->scanned = mark;
+   uint32_t seen = ++s->scan_mark;
+   while (no && no->scanned != mark && no->scanned != seen) {
+      no->scanned = seen;
+      no = next_in_arm(s, no, end);
+   }
+   s->now = now;
+   return no && no->scanned == mark ? no : NULL;
+}
+
+/* Both arms up to where they join, and from there on. */
+static struct agxc_spv_end emit_joined(struct agxc_spv *s, struct agxc_spv_block *from,
+                                       struct agxc_ref cond, struct agxc_spv_block *yes,
+                                       struct agxc_spv_block *no, struct agxc_spv_block *join,
+                                       struct agxc_spv_block *end)
+{
+   struct agxc_spv_end both = emit_both(s, from, cond, yes, no, join);
+   if (!both.falls)
+      return both;
+   return both.exits ? agxc_spv_emit_guarded(s, join, end, both.exits)
+                     : agxc_spv_emit_region(s, join, end);
+}
+
+/* A selection whose arms join inside of it: an arm that leaves it past the join sets a flag. */
+static struct agxc_spv_end emit_selection(struct agxc_spv *s, struct agxc_spv_block *block,
+                                          struct agxc_ref cond, struct agxc_spv_block *yes,
+                                          struct agxc_spv_block *no, struct agxc_spv_block *merge)
+{
+   struct agxc_spv_block *join = find_join(s, yes, no, merge);
+   struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_SELECTION, join != NULL);
+   struct agxc_spv_construct *around = merge->merge_of;
+   struct agxc_spv_end all;
+   c->merge = merge;
+   if (join) {
+      merge->merge_of = c;
+      all = emit_joined(s, block, cond, yes, no, join, merge);
+      merge->merge_of = around;
+   } else {
+      all = emit_both(s, block, cond, yes, no, merge);
+   }
+   agxc_spv_pop(s);
+   if (all.exits && all.exits->to == c)
+      all = (struct agxc_spv_end){.falls = true, .exits = all.exits->outer};
+   return all;
+}
+
 static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *block,
                                     const struct agxc_spv_instr *in, struct agxc_spv_block *merge,
                                     struct agxc_spv_block *end)
@@ -100,10 +177,14 @@ static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *b
    bool decided = cond.kind == AGXC_IMM || yes == no;
    struct agxc_spv_block *taken = cond.kind == AGXC_IMM && !cond.imm ? no : yes;
    if (merge) {
-      agxc_spv_push(s, AGXC_SPV_SELECTION, false)->merge = merge;
-      struct agxc_spv_end both = decided ? agxc_spv_emit_arm(s, block, taken, merge, false)
-                                         : emit_both(s, block, cond, yes, no, merge);
-      agxc_spv_pop(s);
+      struct agxc_spv_end both;
+      if (decided) {
+         agxc_spv_push(s, AGXC_SPV_SELECTION, false)->merge = merge;
+         both = agxc_spv_emit_arm(s, block, taken, merge, false);
+         agxc_spv_pop(s);
+      } else {
+         both = emit_selection(s, block, cond, yes, no, merge);
+      }
       return (struct step){.next = both.falls ? merge : NULL, .end = {.exits = both.exits}};
    }
    if (decided)
@@ -116,7 +197,10 @@ static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *b
       agxc_spv_write_phis(s, block, yes);
       return (struct step){.next = yes};
    }
-   return (struct step){.end = emit_both(s, block, cond, yes, no, end)};
+   /* Without a merge instruction of its own only a loop's header may have two ways on. */
+   struct agxc_spv_block *join = block->merge ? find_join(s, yes, no, end) : NULL;
+   return (struct step){.end = join ? emit_joined(s, block, cond, yes, no, join, end)
+                                    : emit_both(s, block, cond, yes, no, end)};
 }
 
 static struct agxc_spv_end emit_return(struct agxc_spv *s, const struct agxc_spv_instr *in)
