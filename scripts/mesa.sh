@@ -88,7 +88,9 @@ build_images() {
       -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkimages \
       tests/mesa/vkimages.c tests/mesa/image_data.c tests/mesa/image_cases.c tests/mesa/image_stores.c \
       tests/mesa/image_run.c \
-      tests/mesa/vk_device.c src/base/status.c -lvulkan -lm && mkdir -p /agxhal/work/shaders'
+      tests/mesa/vk_device.c src/base/status.c -lvulkan -lm && mkdir -p /agxhal/work/shaders &&
+      gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkclears \
+      tests/mesa/vkclears.c tests/mesa/vk_device.c src/base/status.c -lvulkan'
 }
 
 agx() { inside /agxhal/out/bin/agx "$@"; }
@@ -119,6 +121,7 @@ run_images() {
    # shellcheck disable=SC2086
    agx virtual --chip "$chip" --check --strict -- /agxhal/work/vkimages $cases \
       --only "${MESA_IMAGES:-}" --compare /agxhal/work/images.bin 2> "$work/images.err" || status=1
+   agx virtual --chip "$chip" --check --strict -- /agxhal/work/vkclears 2>> "$work/images.err" || status=1
    cat "$work/images.err" >&2
    grep -q '^agx virtual:' "$work/images.err" && return 1 # a client may not notice
    return $status
