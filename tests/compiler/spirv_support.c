@@ -79,7 +79,7 @@ static bool is_defined(const uint32_t *idom, const struct agxc_ref *ref,
                        const struct agxc_block *block, const struct agxc_instr *instr)
 {
    if (ref->kind != AGXC_VALUE)
-      return ref->kind == AGXC_IMM || ref->kind == AGXC_NONE;
+      return ref->kind == AGXC_IMM || ref->kind == AGXC_NONE || ref->kind == AGXC_UNIFORM;
    const struct agxc_instr *def = ref->value->def;
    if (!def || !def->block || ref->bits != ref->value->bits || ref->count != ref->value->count)
       return false;

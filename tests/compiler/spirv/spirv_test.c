@@ -3,9 +3,11 @@
  * The front end's text output for small kernels, what it says about modules that break
  * a rule or ask for too much, and random damage to modules that are right.
  */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <spirv/unified1/spirv.h>
 
@@ -338,6 +340,43 @@ static void damage_is_survived(void **state)
    damage_all(pointer_kernels, AGX_COUNT(pointer_kernels));
 }
 
+/* ---- damage to each module below tests/ --------------------------------- */
+
+#define EACH_ROUNDS 24
+
+static unsigned module_count;
+
+static int damage_file(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+   size_t length = strlen(path), size;
+   if (type != FTW_F || length < 4 || strcmp(path + length - 4, ".spv") != 0)
+      return 0;
+   uint32_t *words = (uint32_t *)agx_test_read_file(path, &size);
+   size_t count = size / 4;
+   struct agx_test_rng rng = {0x5eed};
+   for (unsigned round = 0; round < EACH_ROUNDS; round++) {
+      size_t kept = round % 4 ? count : agx_test_random_below(&rng, count);
+      uint32_t *copy = malloc(AGX_MAX(kept, 1u) * 4);
+      memcpy(copy, words, kept * 4);
+      if (round % 4)
+         damage(&rng, copy, kept);
+      try_module(copy, kept);
+      free(copy);
+   }
+   free(words);
+   module_count++;
+   return 0;
+}
+
+/* Corpus, kernels and modules of other compilers, those to come, too. */
+static void damage_to_any_module_is_survived(void **state)
+{
+   char *path = agx_test_path("");
+   assert_int_equal(nftw(path, damage_file, 16, FTW_PHYS), 0);
+   assert_true(module_count > 200);
+   free(path);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -350,6 +389,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(forward_references_are_skipped),
       cmocka_unit_test(truncation_is_survived),
       cmocka_unit_test(damage_is_survived),
+      cmocka_unit_test(damage_to_any_module_is_survived),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
