@@ -107,6 +107,19 @@ agx_status selftest_run_row(const struct selftest_experiment *experiment,
    return AGX_OK;
 }
 
+/* With r4 the place of a thread in a grid of 40 by 3 by 2. */
+#define GRID_ID                                                                                    \
+   "mfsr d=r16 sr=thread_in_grid_y; mfsr d=r17 sr=thread_in_grid_z; imadd d=r4 a=r16 b=40 c=r4; "  \
+   "imadd d=r4 a=r17 b=120 c=r4; "
+
+#define ROW(row, questions, options, kind, text, before, after, ...)                               \
+   {.name = row,                                                                                   \
+    .ids = questions,                                                                              \
+    .run = selftest_run_row,                                                                       \
+    .flags = options,                                                                              \
+    .inputs = SELFTEST_##kind,                                                                     \
+    .launch = {.program = text, .from = before, .to = after, ##__VA_ARGS__}},
+
 #define ALU(row, questions, kind, text, before, after)                                             \
    {.name = row,                                                                                   \
     .ids = questions,                                                                              \
@@ -118,3 +131,18 @@ static const struct selftest_experiment alu[] = {
 #include "alu.def"
 };
 const struct selftest_group selftest_alu = {"arithmetic", alu, AGX_COUNT(alu)};
+
+static const struct selftest_experiment lanes[] = {
+#include "lanes.def"
+};
+const struct selftest_group selftest_lanes = {"lanes", lanes, AGX_COUNT(lanes)};
+
+static const struct selftest_experiment control[] = {
+#include "control.def"
+};
+const struct selftest_group selftest_control = {"control", control, AGX_COUNT(control)};
+
+static const struct selftest_experiment memory[] = {
+#include "memory.def"
+};
+const struct selftest_group selftest_memory = {"memory", memory, AGX_COUNT(memory)};

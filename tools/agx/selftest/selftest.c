@@ -20,6 +20,9 @@
 
 static const struct selftest_group *const groups[] = {
    &selftest_alu,
+   &selftest_lanes,
+   &selftest_control,
+   &selftest_memory,
 };
 
 struct options {
@@ -77,6 +80,11 @@ static void run_experiment(struct session *session, const char *group,
       result->verdict = SELFTEST_COULD_NOT_RUN;
       snprintf(result->reason, sizeof(result->reason),
                "the node is a virtual AGX of LD_PRELOAD, whose times are the host's");
+      return;
+   }
+   if (experiment->flags & SELFTEST_SOFT && !session->report.info.soft_faults) {
+      result->verdict = SELFTEST_COULD_NOT_RUN;
+      snprintf(result->reason, sizeof(result->reason), "the kernel has soft faults switched off");
       return;
    }
    agx_status status = run_on(&session->device, experiment, session->options.is_mutation, &device);

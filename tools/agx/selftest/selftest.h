@@ -139,7 +139,7 @@ enum selftest_flags {
    SELFTEST_RISKY = 1,    /* may hang the GPU */
    SELFTEST_NO_FRAME = 2, /* the program loads and stores for itself */
    SELFTEST_HARDWARE = 4, /* times of real hardware only: no modelled device behind a DRM node */
-   SELFTEST_RAW = 8,      /* no number of its own is compared, but whether it runs at all */
+   SELFTEST_SOFT = 8,     /* meets unmapped memory, which ends a submission without soft faults */
 };
 
 struct selftest_experiment;
