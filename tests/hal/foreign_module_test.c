@@ -77,6 +77,7 @@ static const struct foreign {
    {"one_binding", copied_handles, true, true},
    {"stages", stages},
    {"joins", joins},
+   {"large_zeros", annotations},
 };
 
 static float three_times_x(int x, int y, int z, int level, int sample)

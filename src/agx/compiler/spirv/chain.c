@@ -62,9 +62,8 @@ static void add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_
       agxc_spv_add_constant(s, p, (int64_t)by_B);
 }
 
-static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+void agxc_spv_step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t i)
 {
-   uint32_t i = agxc_spv_constant_u32(s, id);
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
    const struct agxc_spv_member *member = &p->type->members[i];
    agxc_spv_add_constant(s, p,
@@ -129,9 +128,8 @@ static void step_by_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint
       agxc_spv_move_address(s, p, ref, index->is_signed, stride_B);
 }
 
-static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+void agxc_spv_step_to(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index)
 {
-   struct agxc_ref index = agxc_spv_index(s, id);
    const struct agxc_spv_type *type = p->type;
    if (type->kind == AGXC_SPV_ARRAY && type->count == 0 && is_invocations(p)) {
       agxc_spv_point_nowhere(s, p, type->elem);
@@ -139,13 +137,13 @@ static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, ui
    }
    uint32_t stride_B = stride_of(s, p);
    if (p->is_address) {
-      step_by_address(s, p, id, stride_B);
+      agxc_spv_move_address(s, p, index, false, stride_B);
    } else if (index.kind == AGXC_IMM) {
       uint32_t i = (uint32_t)index.imm;
       /* Beyond the end is undefined; stay inside. */
-      add_constant(
-         s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, AGX_MAX(type->count, 1u) - 1),
-         stride_B);
+      if (type->kind != AGXC_SPV_RUNTIME_ARRAY)
+         i = AGX_MIN(i, AGX_MAX(type->count, 1u) - 1);
+      add_constant(s, p, i, stride_B);
    } else if (p->place == AGXC_SPV_PLACE_GLOBAL && stride_B > 0 &&
               agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO) {
       agxc_spv_add_saturated(s, p, index, stride_B);
@@ -153,6 +151,18 @@ static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, ui
       add_dynamic(s, p, index, stride_B);
    }
    p->type = type->elem;
+}
+
+/* By an index of any width, where that makes a difference. */
+static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   if (p->is_address) {
+      step_by_address(s, p, id, stride_of(s, p));
+      p->type = p->type->elem;
+   } else {
+      agxc_spv_step_to(s, p, index);
+   }
 }
 
 /* Steps by the indices from operand i on, and defines what that leads to. */
@@ -167,7 +177,7 @@ static void follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t
       else if (p->is_array)
          step_into_buffer(s, p, agxc_spv_operand(s, in, i));
       else if (p->type->kind == AGXC_SPV_STRUCT)
-         step_into_member(s, p, agxc_spv_operand(s, in, i));
+         agxc_spv_step_into_member(s, p, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, i)));
       else
          step_into_element(s, p, agxc_spv_operand(s, in, i));
    }

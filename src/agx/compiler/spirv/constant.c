@@ -82,6 +82,13 @@ void agxc_spv_op_undef(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (in->opcode == SpvOpConstantNull && type->kind != AGXC_SPV_RUNTIME_ARRAY &&
+       type->scalars > AGXC_SPV_MAX_SCALARS) {
+      struct agxc_spv_id *id = agxc_spv_result(s, in);
+      id->kind = AGXC_SPV_ID_ZEROS;
+      id->type = type;
+      return;
+   }
    agxc_spv_check_value_type(s, type);
    switch (in->opcode) {
    case SpvOpConstantTrue:

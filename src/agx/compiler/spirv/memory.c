@@ -456,13 +456,29 @@ void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_define(s, in, agxc_spv_load(s, p, access.is_volatile || access.visible));
 }
 
+bool agxc_spv_is_zeros(struct agxc_spv *s, uint32_t id, const struct agxc_spv_type *type)
+{
+   const struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind == AGXC_SPV_ID_ZEROS && entry->type != type)
+      agxc_spv_invalid(s, "id %u has type %u, type %u expected", id, entry->type->id, type->id);
+   return entry->kind == AGXC_SPV_ID_ZEROS;
+}
+
 void agxc_spv_op_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
-   const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), p->type);
-   uint32_t i = 2;
+   uint32_t object = agxc_spv_operand(s, in, 1), i = 2;
    struct access access = read_access(s, in, &i);
    check_alignment(s, p, &access);
+   if (agxc_spv_is_zeros(s, object, p->type)) {
+      if (!agxc_spv_in_memory(p))
+         agxc_spv_invalid(s, "store to storage class %s", agxc_spv_storage_name(p->var->storage));
+      struct agxc_spv_pointer *to = agxc_spv_pointer_copy(s, p);
+      to->coherent |= access.is_volatile || access.available;
+      agxc_spv_clear(s, to);
+      return;
+   }
+   const struct agxc_ref *refs = agxc_spv_value_like(s, object, p->type);
    agxc_spv_store(s, p, refs, access.is_volatile || access.available);
 }
 

@@ -69,6 +69,15 @@ void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p,
  * element of an array that has none. Code that never runs may access it. */
 void agxc_spv_point_nowhere(struct agxc_spv *s, struct agxc_spv_pointer *p,
                             struct agxc_spv_type *type);
+/* Whether an id is OpConstantNull of a type that is too large for values; fails unless of `type`.
+ */
+bool agxc_spv_is_zeros(struct agxc_spv *s, uint32_t id, const struct agxc_spv_type *type);
+/* Stores zeros to what p, which is in memory, points to. */
+void agxc_spv_clear(struct agxc_spv *s, const struct agxc_spv_pointer *p);
+/* Moves p, which points to an array, vector or matrix, to a part of it by an index of 32 bits. */
+void agxc_spv_step_to(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
+/* Moves p to member i of a struct. */
+void agxc_spv_step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t i);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
 void agxc_spv_init_privates(struct agxc_spv *s);
 

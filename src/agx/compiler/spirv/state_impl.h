@@ -105,6 +105,7 @@ enum agxc_spv_id_kind {
    AGXC_SPV_ID_NONE = 0, /* only decorated or named so far */
    AGXC_SPV_ID_TYPE,
    AGXC_SPV_ID_VALUE, /* refs: constants, and results of the function being emitted */
+   AGXC_SPV_ID_ZEROS, /* OpConstantNull of more scalars than values have; no refs */
    AGXC_SPV_ID_POINTER,
    AGXC_SPV_ID_FUNCTION,
    AGXC_SPV_ID_LABEL,

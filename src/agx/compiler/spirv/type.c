@@ -61,7 +61,8 @@ void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *t
    if (!has_values)
       agxc_spv_invalid(s, "type %u has no values", type->id);
    if (type->scalars > AGXC_SPV_MAX_SCALARS)
-      agxc_spv_missing(s, "value of %u scalars, at most %u", type->scalars, AGXC_SPV_MAX_SCALARS);
+      agxc_spv_missing(s, "value of %u scalars, at most %u: read and write its elements instead",
+                       type->scalars, AGXC_SPV_MAX_SCALARS);
 }
 
 /* Parts without scalars are skipped: there may be exponentially many. */

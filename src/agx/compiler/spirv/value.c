@@ -73,6 +73,8 @@ static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_sp
    struct agxc_spv_id *entry = agxc_spv_id(s, id);
    if (entry->kind == AGXC_SPV_ID_PENDING)
       agxc_spv_invalid(s, "id %u is used before its definition", id);
+   if (entry->kind == AGXC_SPV_ID_ZEROS)
+      agxc_spv_check_value_type(s, entry->type);
    bool is_value = entry->kind == AGXC_SPV_ID_VALUE, is_known = entry->kind == AGXC_SPV_ID_POINTER;
    if (is_known && agxc_spv_type_is_handle(entry->type) && kind != AGXC_SPV_ID_POINTER)
       agxc_spv_missing(s, "image or sampler %u as a value", id);

@@ -180,7 +180,7 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (var->place == AGXC_SPV_PLACE_PUSH &&
        (var->type->kind != AGXC_SPV_STRUCT || !var->type->is_block))
       agxc_spv_invalid(s, "push constants whose type %u is no Block", var->type->id);
-   if (var->initializer) {
+   if (var->initializer && !agxc_spv_is_zeros(s, var->initializer, var->type)) {
       struct agxc_spv_type *type;
       const struct agxc_ref *refs = agxc_spv_value(s, var->initializer, &type);
       if (!agxc_spv_same_shape(type, var->type))
@@ -215,7 +215,9 @@ static void make_private(struct agxc_spv *s, struct agxc_spv_variable *var)
    p->place = var->place;
    if (agxc_spv_id(s, var->id)->kind == AGXC_SPV_ID_POINTER)
       agxc_spv_id(s, var->id)->pointer->place = var->place; /* of the module */
-   if (var->initializer)
+   if (var->initializer && agxc_spv_is_zeros(s, var->initializer, var->type))
+      agxc_spv_clear(s, p);
+   else if (var->initializer)
       agxc_spv_store(s, p, agxc_spv_value_like(s, var->initializer, var->type), false);
 }
 
