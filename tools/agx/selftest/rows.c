@@ -146,3 +146,8 @@ static const struct selftest_experiment memory[] = {
 #include "memory.def"
 };
 const struct selftest_group selftest_memory = {"memory", memory, AGX_COUNT(memory)};
+
+static const struct selftest_experiment unknown[] = {
+#include "unknown.def"
+};
+const struct selftest_group selftest_unknown = {"unknown", unknown, AGX_COUNT(unknown)};

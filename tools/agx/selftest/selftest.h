@@ -167,7 +167,8 @@ struct selftest_group {
    const struct selftest_experiment *experiments;
    uint32_t count;
 };
-extern const struct selftest_group selftest_alu, selftest_lanes, selftest_memory, selftest_control;
+extern const struct selftest_group selftest_alu, selftest_lanes, selftest_memory, selftest_control,
+   selftest_unknown, selftest_launches, selftest_submissions, selftest_images, selftest_rates;
 
 /* ---- questions ----------------------------------------------------------- */
 
