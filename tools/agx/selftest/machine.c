@@ -19,6 +19,7 @@
 #define CODE_AT     0x4000u
 #define CODE_B      0x20000u
 
+#define SIZES_AT       0x3f00u /* in the data buffer, of indirect launches */
 #define UNIFORM_HALVES 64u
 #define FAR_VA         0x3456780000ull /* nothing is mapped there */
 #define WAIT_NS        30000000000ll
@@ -141,6 +142,21 @@ static agx_status write_words(struct selftest_machine *machine,
    return AGX_OK;
 }
 
+/* Of indirect launches: workgroups, or else threads and the local size. */
+static void write_sizes(struct selftest_machine *machine, const struct selftest_launch *launch,
+                        struct agx_hw_launch *words)
+{
+   uint32_t sizes[6];
+   words->mode = launch->mode;
+   words->indirect_address = machine->data_va + SIZES_AT;
+   for (unsigned i = 0; i < 3; i++) {
+      sizes[i] =
+         words->global[i] / (launch->mode == AGX_HW_CDM_MODE_INDIRECT_GLOBAL ? words->local[i] : 1);
+      sizes[3 + i] = words->local[i];
+   }
+   memcpy(machine->data + SIZES_AT, sizes, sizeof(sizes));
+}
+
 static agx_status write_stream(struct selftest_machine *machine,
                                const struct selftest_launch *launch)
 {
@@ -161,6 +177,7 @@ static agx_status write_stream(struct selftest_machine *machine,
    }
    if (!launch->threads[0] && launch->local[0] && !launch->has_threads)
       memcpy(words.global, words.local, sizeof(words.global));
+   write_sizes(machine, launch, &words);
    for (uint32_t i = 0; i <= launch->repeats; i++) {
       AGX_TRY(agx_hw_cdm_launch(&stream, info->chip, &words));
       AGX_TRY(agx_hw_cdm_barrier(&stream));
@@ -205,27 +222,44 @@ static agx_status wait_for(struct selftest_machine *machine, const struct agxw_p
    return AGX_OK;
 }
 
-agx_status selftest_submit(struct selftest_machine *machine, struct selftest_outcome *out_outcome)
+struct agxw_compute selftest_command(const struct selftest_machine *machine)
 {
-   *out_outcome = (struct selftest_outcome){0};
-   _Atomic uint64_t *times = agxw_stamps_times(machine->stamps);
-   const struct agxw_compute command = {
+   return (struct agxw_compute){
       .stream_va = machine->data_va + SELFTEST_STREAM,
       .stream_end_va = machine->data_va + machine->stream_end,
       .stamps = machine->stamps,
       .start_stamp = 0,
       .end_stamp = 1,
    };
+}
+
+agx_status selftest_submit_on(struct selftest_machine *machine, struct agxw_queue *queue,
+                              const struct agxw_compute *commands, uint32_t count,
+                              struct selftest_outcome *out_outcome)
+{
+   _Atomic uint64_t *times = agxw_stamps_times(machine->stamps);
+   const struct agxw_point before = {machine->timeline, machine->point};
    const struct agxw_point done = {machine->timeline, ++machine->point};
-   const struct agxw_submit submit = {
-      .commands = &command, .command_count = 1, .signals = &done, .signal_count = 1};
+   const struct agxw_submit submit = {.commands = commands,
+                                      .command_count = count,
+                                      .waits = &before,
+                                      .wait_count = 1,
+                                      .signals = &done,
+                                      .signal_count = 1};
+   *out_outcome = (struct selftest_outcome){0};
    times[0] = times[1] = 0;
    machine->counters = (struct agx_kmd_counters){0};
-   AGX_TRY(agxw_submit(machine->queue, &submit));
+   AGX_TRY(agxw_submit(queue, &submit));
    AGX_TRY(wait_for(machine, &done, out_outcome));
    out_outcome->start = times[0];
    out_outcome->end = times[1];
    return AGX_OK;
+}
+
+agx_status selftest_submit(struct selftest_machine *machine, struct selftest_outcome *out_outcome)
+{
+   const struct agxw_compute command = selftest_command(machine);
+   return selftest_submit_on(machine, machine->queue, &command, 1, out_outcome);
 }
 
 agx_status selftest_run(struct selftest_machine *machine, const struct selftest_launch *launch,

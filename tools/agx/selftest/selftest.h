@@ -63,6 +63,7 @@ struct selftest_launch {
    uint32_t loops;          /* u14 */
    uint32_t barrier;        /* the stream's barrier word; 0: the usual one */
    uint32_t repeats;        /* launches in the stream beyond the first */
+   uint32_t mode;           /* enum agx_hw_cdm_mode; sizes of indirect ones lie behind the stream */
 };
 
 /* How a submission went. */
@@ -86,6 +87,14 @@ AGX_MUST_CHECK agx_status selftest_prepare(struct selftest_machine *machine,
  * GPU is an outcome and no failure of the function. */
 AGX_MUST_CHECK agx_status selftest_submit(struct selftest_machine *machine,
                                           struct selftest_outcome *out_outcome);
+/* The same for any number of commands, on a queue of the machine's device, behind a point (or
+ * NULL); the point that it reaches may be waited for by the next. */
+AGX_MUST_CHECK agx_status selftest_submit_on(struct selftest_machine *machine,
+                                             struct agxw_queue *queue,
+                                             const struct agxw_compute *commands, uint32_t count,
+                                             struct selftest_outcome *out_outcome);
+/* The command of what is prepared, with the machine's timestamps. */
+struct agxw_compute selftest_command(const struct selftest_machine *machine);
 /* The last two in one. */
 AGX_MUST_CHECK agx_status selftest_run(struct selftest_machine *machine,
                                        const struct selftest_launch *launch,
