@@ -52,6 +52,14 @@ const struct agx_chip *agx_chip_by_id(uint32_t chip_id)
    return NULL;
 }
 
+uint32_t agx_core_number(uint32_t cores_per_cluster, uint32_t cluster, uint32_t core)
+{
+   uint32_t step = 1;
+   while (step < cores_per_cluster)
+      step *= 2;
+   return cluster * step + core;
+}
+
 /* Measured on G13; assumed for G14. Source: docs/hw/machine.md, occupancy. */
 static const struct {
    uint32_t halves, threads;

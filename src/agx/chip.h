@@ -37,6 +37,12 @@ const struct agx_chip *agx_chip_by_id(uint32_t chip_id);
 #define AGX_UNIFORM_HALVES        512u
 #define AGX_GPR_HALVES            256u
 
+#define AGX_MAX_CORES 128u /* numbers that special register 20 may have */
+
+/* What special register 20 says in a core: clusters count on from powers of two.
+ * Source: docs/hw/cmdstream.md 5. */
+uint32_t agx_core_number(uint32_t cores_per_cluster, uint32_t cluster, uint32_t core);
+
 /* Most threads of a workgroup, and resident threads per core, for a program that
  * uses this many 16-bit register halves (<= 256). Source: docs/hw/machine.md,
  * occupancy. */
