@@ -68,7 +68,7 @@ agx_status sim_group_run(struct sim_group *group)
    };
    assert_ok(agxs_worker_begin(&worker, &dispatch));
    memset(worker.shared, AGXS_POISON_BYTE, group->shared_bytes);
-   agxs_group_start(&worker, 0, group->exists ? group->exists : ~0u);
+   assert_ok(agxs_group_start(&worker, 0, group->exists ? group->exists : ~0u));
    struct agxs_group *state = &worker.groups[0];
    memcpy(state->regs, group->reg, request.halves * 64);
    if (state->shadow) {

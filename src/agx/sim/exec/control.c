@@ -261,7 +261,15 @@ static uint32_t special_register(const struct agxs_group *group, unsigned number
       return (uint32_t)__builtin_popcount(group->active);
    case AGX_ISA_SR_IS_ACTIVE_THREAD:
       return 1; /* no helper lanes in compute */
-   default:     /* core_index, vm_slot */
+   case AGX_ISA_SR_CORE_INDEX:
+      return worker->core;
+   case AGX_ISA_SR_HELPER_OP:
+      return group->talk->op;
+   case AGX_ISA_SR_HELPER_ARG_L:
+      return (uint32_t)group->talk->arg;
+   case AGX_ISA_SR_HELPER_ARG_H:
+      return (uint32_t)(group->talk->arg >> 32);
+   default: /* vm_slot */
       return 0;
    }
 }

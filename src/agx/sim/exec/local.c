@@ -178,6 +178,11 @@ const struct agxs_uop *AGXS_EXEC(stack_adjust)(struct agxs_group *group, const s
       return agxs_group_fail(group, uop, AGX_DATA_LOSS,
                              "stack pointer %lld outside of the %u words that the launch declares",
                              (long long)words, group->stack_words);
+   if (words > group->stack_given)
+      return agxs_group_fail(group, uop, AGX_DATA_LOSS,
+                             "stack pointer %lld, but the blocks that the helper program mapped "
+                             "hold %u words for each thread",
+                             (long long)words, group->stack_given);
    group->stack_pointer = (uint32_t)words;
    return uop + 1;
 }
@@ -194,7 +199,7 @@ static int64_t find_stack(struct agxs_group *group, const struct agxs_uop *uop, 
                       (long long)offset, group->stack_pointer * 4);
       return -1;
    }
-   return (int64_t)(group->stack_words - group->stack_pointer) * 4 + offset;
+   return (int64_t)(group->stack_given - group->stack_pointer) * 4 + offset;
 }
 
 const struct agxs_uop *AGXS_EXEC(stack_load)(struct agxs_group *group, const struct agxs_uop *uop)
@@ -211,7 +216,7 @@ const struct agxs_uop *AGXS_EXEC(stack_load)(struct agxs_group *group, const str
          int64_t at = find_stack(group, uop, i, offset[i] + e * bytes);
          if (at < 0)
             return NULL;
-         uint32_t word = group->stack[at / 4 * AGXS_LANES + i];
+         uint32_t word = agxs_stack_row(group, (uint32_t)(at / 4))[i];
          agxs_put_lane(group, &uop->dst, slot++, i, word >> (at % 4 * 8) & kept);
       }
    }
@@ -233,7 +238,7 @@ const struct agxs_uop *AGXS_EXEC(stack_store)(struct agxs_group *group, const st
          uint32_t value = agxs_get_lane(group, &uop->src[0], slot++, i) & kept;
          if (at < 0)
             return NULL;
-         uint32_t *word = &group->stack[at / 4 * AGXS_LANES + i];
+         uint32_t *word = &agxs_stack_row(group, (uint32_t)(at / 4))[i];
          *word = (*word & ~(kept << (at % 4 * 8))) | value << (at % 4 * 8);
       }
    }

@@ -164,6 +164,8 @@ agx_status agxs_chaos_create(struct agxs_run *run)
    for (unsigned i = 0; i < CORES; i++) {
       AGX_TRY(agxs_worker_init(&chaos->cores[i].worker, run->memory));
       AGX_TRY(init_core(run, &chaos->cores[i].worker));
+      chaos->cores[i].worker.core = agxs_core_at(run->chip, i);
+      chaos->cores[i].worker.has_core = true;
    }
    make_exec_set(run->set, &chaos->set);
    run->set = &chaos->set;
@@ -292,9 +294,8 @@ static agx_status begin_workgroup(struct agxs_run *run, struct core *core)
       (uint32_t)(above / it->counts[1]),
    };
    AGX_TRY(agxs_worker_begin(&core->worker, &it->dispatch));
-   agxs_worker_enter(&core->worker, workgroup);
    core->is_busy = true;
-   return AGX_OK;
+   return agxs_worker_enter(&core->worker, workgroup);
 }
 
 /* A SIMD-group of the core that can run; NULL when none can. */

@@ -183,12 +183,33 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
       .uniform_loaded = run->uniform_loaded,
       .index = (uint32_t)run->stats.dispatches,
       .inner_set = run->inner_set,
+      .helpers = run->helpers,
    };
    agxs_bounds_select(run->options, out);
    memcpy(out->launch_local, launch->local, sizeof(out->launch_local));
    AGX_TRY(find_kernel(run, request, &out->kernel));
    AGX_TRY(prepare_pool(run, out->kernel));
    out->pool = run->rows;
+   return AGX_OK;
+}
+
+/* Whether there is a helper program for a stack that the code takes, where one is needed. */
+static agx_status check_stack(const struct agxs_run *run, const struct agxs_dispatch *dispatch)
+{
+   const struct agxs_helper_program *helper = &run->options->helper;
+   const bool is_preamble = dispatch->kernel->request.is_preamble;
+   if (!dispatch->stack_words || !run->options->needs_helper)
+      return AGX_OK;
+   if (!helper->binary)
+      return AGX_FAIL(AGX_DATA_LOSS,
+                      "dispatch %u: a %s takes %u words of stack for each thread, but the "
+                      "submission names no helper program that gives it memory",
+                      dispatch->index, is_preamble ? "preamble" : "kernel", dispatch->stack_words);
+   if (is_preamble && !(helper->cfg & AGXS_HELPER_PREAMBLE))
+      return AGX_FAIL(AGX_DATA_LOSS,
+                      "dispatch %u: a preamble takes %u words of stack, but the submission's "
+                      "helper program is not for preambles (bit 16 of its cfg)",
+                      dispatch->index, dispatch->stack_words);
    return AGX_OK;
 }
 
@@ -207,6 +228,7 @@ static agx_status run_preamble(struct agxs_run *run, const struct agx_hw_launch 
    for (unsigned axis = 0; axis < 3; axis++)
       dispatch.local[axis] = dispatch.grid[axis] = 1;
    dispatch.stack_words = dispatch.kernel->stack_words;
+   AGX_TRY(check_stack(run, &dispatch));
    struct agxs_stats before = worker->stats;
    AGX_TRY(agxs_worker_begin(worker, &dispatch));
    agx_status status = agxs_worker_run(worker, origin);
@@ -249,8 +271,9 @@ static agx_status prepare_kernel(struct agxs_run *run, const struct agx_hw_launc
    memcpy(out->grid, launch->global, sizeof(out->grid));
    out->shared_bytes = program->shared_B;
    out->tile_stride_B = program->sample_stride_B;
+   out->spill_code = program->spill_code & 15;
    out->stack_words = AGX_MIN(stack_words(program->spill_code), out->kernel->stack_words);
-   return AGX_OK;
+   return check_stack(run, out);
 }
 
 agx_status agxs_run_prepare(struct agxs_run *run, const struct agx_hw_launch *launch,
@@ -394,7 +417,12 @@ static agx_status run_compute(const struct agx_chip *chip, const struct agxs_mem
       run.set = &run.bounds_set;
    }
    if (status == AGX_OK)
+      status = agxs_helpers_create(&run);
+   if (status == AGX_OK)
       status = walk_stream(&run, stream_va);
+   if (status == AGX_OK)
+      status = agxs_helpers_end(&run);
+   agxs_helpers_destroy(run.helpers);
    agxs_chaos_destroy(&run);
    agxs_pool_stats(run.pool, &run.stats);
    agxs_pool_destroy(run.pool);

@@ -22,6 +22,7 @@ struct agxs_run {
    uint64_t usc_base;
    struct agxs_pool *pool;
    struct agxs_chaos *chaos;                    /* with options.chaos_seed, else NULL */
+   struct agxs_helpers *helpers;                /* of the submission's helper program, or NULL */
    const struct agxs_exec_set *set, *inner_set; /* inner_set: with options.ranges, check/check.h */
    struct agxs_exec_set bounds_set;
    struct agxs_kernel *kernels[AGXS_KERNEL_CACHE];
@@ -105,14 +106,36 @@ bool agxs_is_overdue(const struct agxs_options *options);
 /* Runs one workgroup of the launch to its end. */
 AGX_MUST_CHECK agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3]);
 
-/* Its beginning alone: all SIMD-groups at the kernel's start. */
-void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3]);
+/* Its beginning alone: all SIMD-groups at the kernel's start, with their stacks. */
+AGX_MUST_CHECK agx_status agxs_worker_enter(struct agxs_worker *worker,
+                                            const uint32_t workgroup[3]);
+/* The number of the core that has workgroup `index`, in the order of the grid. */
+uint32_t agxs_core_at(const struct agx_chip *chip, uint64_t index);
 /* SIMD-groups in a workgroup of the launch. */
 uint32_t agxs_worker_groups(const struct agxs_worker *worker);
 
 /* Sets SIMD-group `index` to the kernel's start, with threads in the lanes `exists`;
  * part of agxs_worker_run. */
-void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists);
+AGX_MUST_CHECK agx_status agxs_group_start(struct agxs_worker *worker, uint32_t index,
+                                           uint32_t exists);
+
+/* Helper programs: one runs for each core of which a SIMD-group needs a stack, from the first one
+ * to the command's end. Between two operations it stands at a doorbell. */
+
+/* Decodes the helper program that the options name. run->pool is there. */
+AGX_MUST_CHECK agx_status agxs_helpers_create(struct agxs_run *run);
+/* Asks all that run to end, and looks whether they do. */
+AGX_MUST_CHECK agx_status agxs_helpers_end(struct agxs_run *run);
+/* NULL is fine. */
+void agxs_helpers_destroy(struct agxs_helpers *helpers);
+/* Makes the core this worker's until agxs_helpers_leave; waits for another workgroup's end. */
+void agxs_helpers_enter(struct agxs_helpers *helpers, uint32_t core);
+/* Others may have the core. */
+void agxs_helpers_leave(struct agxs_helpers *helpers, uint32_t core);
+/* Has the helper program of the worker's core map the group's stack. */
+AGX_MUST_CHECK agx_status agxs_stack_alloc(struct agxs_group *group);
+/* Has it take back the stack of a group that has ended. */
+AGX_MUST_CHECK agx_status agxs_stack_free(struct agxs_group *group);
 
 /* Chaos: a stream run as badly as it may be. Launches between two barriers are
  * collected, and their workgroups run on a few simulated cores in an order made from

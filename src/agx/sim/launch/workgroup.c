@@ -17,7 +17,8 @@
 #include "agx/sim/machine/lanes.h"
 #include "base/util.h"
 
-#define SHARED_PAD 64
+#define SHARED_PAD     64
+#define CHUNK_ELEMENTS (AGXS_CHUNK_WORDS * AGXS_LANES)
 /* Of one workgroup: 256 MiB. */
 #define MAX_STACK_WORDS (64u << 20)
 
@@ -39,14 +40,16 @@ void agxs_worker_fini(struct agxs_worker *worker)
    free(worker->registers);
    free(worker->shared);
    free(worker->stack);
+   free(worker->stack_chunks);
    agxs_image_cache_free(worker->images);
    worker->images = NULL;
    worker->groups = NULL;
    worker->registers = NULL;
    worker->shared = NULL;
    worker->stack = NULL;
+   worker->stack_chunks = NULL;
    worker->group_capacity = worker->row_capacity = 0;
-   worker->stack_capacity = 0;
+   worker->stack_capacity = worker->chunk_capacity = 0;
 }
 
 static uint32_t threads_of(const struct agxs_dispatch *dispatch)
@@ -73,11 +76,18 @@ static agx_status make_room(void **memory, uint64_t *capacity, uint64_t count, s
    return AGX_OK;
 }
 
+/* Chunks of the stack of one SIMD-group. */
+static uint32_t chunks_of(const struct agxs_dispatch *dispatch)
+{
+   return (uint32_t)agx_div_up(dispatch->stack_words, AGXS_CHUNK_WORDS);
+}
+
 agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispatch *dispatch)
 {
    uint64_t groups = agx_div_up(threads_of(dispatch), AGXS_LANES);
    uint64_t rows = groups * ((dispatch->kernel->request.halves + 1) / 2);
    uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
+   uint64_t chunks = groups * chunks_of(dispatch);
    agxs_worker_drop_extensions(worker);
    worker->dispatch = dispatch;
    worker->image_observer =
@@ -91,7 +101,11 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
                      sizeof(struct agxs_group)));
    AGX_TRY(
       make_room((void **)&worker->registers, &worker->row_capacity, rows, sizeof(struct agxs_row)));
-   AGX_TRY(make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t)));
+   AGX_TRY(make_room((void **)&worker->stack_chunks, &worker->chunk_capacity, chunks,
+                     sizeof(uint32_t *)));
+   if (!dispatch->helpers)
+      AGX_TRY(make_room((void **)&worker->stack, &worker->stack_capacity, chunks * CHUNK_ELEMENTS,
+                        sizeof(uint32_t)));
    if (dispatch->options->check)
       AGX_TRY(agxs_shadow_begin(worker, groups, rows, words));
    return dispatch->options->profile ? agxs_profile_begin(worker) : AGX_OK;
@@ -134,13 +148,37 @@ static void poison_rows(struct agxs_row *rows, uint32_t count)
    }
 }
 
-void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists)
+/* The memory of a stack, from the helper program or, without one, the worker's own. */
+static agx_status start_stack(struct agxs_group *group)
+{
+   struct agxs_worker *worker = group->worker;
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   const uint32_t chunks = chunks_of(dispatch);
+   if (!chunks)
+      return AGX_OK;
+   group->stack_chunks = worker->stack_chunks + (size_t)group->index * chunks;
+   if (dispatch->helpers) {
+      AGX_TRY(group->exists ? agxs_stack_alloc(group) : AGX_OK);
+   } else {
+      uint32_t *own = worker->stack + (size_t)group->index * chunks * CHUNK_ELEMENTS;
+      for (uint32_t i = 0; i < chunks; i++)
+         group->stack_chunks[i] = own + (size_t)i * CHUNK_ELEMENTS;
+      group->stack_given = group->stack_words;
+   }
+   for (uint32_t word = 0; word < group->stack_given; word++) {
+      uint32_t *row = agxs_stack_row(group, word);
+      AGXS_FOR_LANES (i)
+         row[i] = AGXS_POISON;
+   }
+   return AGX_OK;
+}
+
+agx_status agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists)
 {
    const struct agxs_dispatch *dispatch = worker->dispatch;
    const struct agxs_kernel *kernel = dispatch->kernel;
    struct agxs_group *group = &worker->groups[index];
    uint32_t rows = (kernel->request.halves + 1) / 2;
-   uint64_t stack = (uint64_t)dispatch->stack_words * AGXS_LANES;
    memset(group, 0, sizeof(*group));
    group->regs = worker->registers + (size_t)index * rows;
    group->bank[AGXS_BANK_REG] = group->regs;
@@ -153,15 +191,13 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    group->index = index;
    group->next = exists ? kernel->uops : NULL; /* the entry is the first uop */
    group->state = exists ? AGXS_GROUP_READY : AGXS_GROUP_DONE;
-   group->stack = stack ? worker->stack + index * stack : NULL;
    group->stack_words = dispatch->stack_words;
-   for (uint64_t i = 0; i < stack; i++)
-      group->stack[i] = AGXS_POISON;
    poison_rows(group->regs, rows);
    if (dispatch->options->check)
       agxs_shadow_start_group(group, rows);
    worker->stats.simd_groups += exists != 0;
    worker->stats.threads += (unsigned)__builtin_popcount(exists);
+   return start_stack(group);
 }
 
 /* Runs every group that can run for a time slice; *out_left counts those that are not done. */
@@ -187,7 +223,22 @@ static agx_status run_round(struct agxs_worker *worker, uint32_t count, uint32_t
    return AGX_OK;
 }
 
-void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
+uint32_t agxs_core_at(const struct agx_chip *chip, uint64_t index)
+{
+   const uint32_t per_cluster = AGX_MAX(chip->cores_per_cluster, 1u);
+   const uint32_t at = (uint32_t)(index % (AGX_MAX(chip->clusters, 1u) * per_cluster));
+   return agx_core_number(per_cluster, at / per_cluster, at % per_cluster);
+}
+
+/* Counted along x first. */
+static uint64_t workgroup_index(const struct agxs_dispatch *dispatch, const uint32_t workgroup[3])
+{
+   const uint64_t wide = agx_div_up(dispatch->grid[0], dispatch->local[0]);
+   const uint64_t high = agx_div_up(dispatch->grid[1], dispatch->local[1]);
+   return workgroup[0] + wide * (workgroup[1] + high * workgroup[2]);
+}
+
+agx_status agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
 {
    uint32_t count = agxs_worker_groups(worker);
    agxs_tlb_refresh(&worker->tlb);
@@ -196,9 +247,13 @@ void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
    if (worker->dispatch->options->check)
       agxs_shadow_start_workgroup(worker);
    bool whole = is_whole(worker);
+   if (!worker->has_core)
+      worker->core =
+         agxs_core_at(worker->dispatch->chip, workgroup_index(worker->dispatch, workgroup));
    for (uint32_t i = 0; i < count; i++)
-      agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
+      AGX_TRY(agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i)));
    worker->stats.workgroups++;
+   return AGX_OK;
 }
 
 bool agxs_is_overdue(const struct agxs_options *options)
@@ -210,10 +265,10 @@ bool agxs_is_overdue(const struct agxs_options *options)
    return now.tv_sec * 1000000000ll + now.tv_nsec >= options->deadline_ns;
 }
 
-agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+static agx_status run_workgroup(struct agxs_worker *worker, const uint32_t workgroup[3])
 {
    uint32_t count = agxs_worker_groups(worker), left;
-   agxs_worker_enter(worker, workgroup);
+   AGX_TRY(agxs_worker_enter(worker, workgroup));
    if (worker->profile)
       agxs_profile_enter(worker);
    do {
@@ -228,6 +283,21 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
    if (worker->profile)
       agxs_profile_leave(worker);
    return AGX_OK;
+}
+
+/* One workgroup at a time has a core whose helper program it needs: as many stacks as it takes
+ * are sure to be there then, in whatever order workgroups are taken up. */
+agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   struct agxs_helpers *helpers = dispatch->stack_words ? dispatch->helpers : NULL;
+   if (!helpers)
+      return run_workgroup(worker, workgroup);
+   const uint32_t core = agxs_core_at(dispatch->chip, workgroup_index(dispatch, workgroup));
+   agxs_helpers_enter(helpers, core);
+   agx_status status = run_workgroup(worker, workgroup);
+   agxs_helpers_leave(helpers, core);
+   return status;
 }
 
 /* The loop over the uops of one SIMD-group, in three forms: plain, with check mode's rules
@@ -324,6 +394,9 @@ void agxs_group_run(struct agxs_group *group)
    stats->instructions += count;
    for (unsigned i = 0; i < AGXS_UNITS; i++)
       stats->unit_instructions[i] += units[i];
+   if (group->state == AGXS_GROUP_DONE && group->has_blocks &&
+       (group->status = agxs_stack_free(group)) != AGX_OK)
+      group->state = AGXS_GROUP_FAILED;
    if (group->state == AGXS_GROUP_READY && limit && group->instructions >= limit)
       agxs_group_fail(group, group->next, AGX_DEADLINE_EXCEEDED,
                       "more instructions than a SIMD-group may take");

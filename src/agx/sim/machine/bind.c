@@ -193,10 +193,40 @@ void agxs_bind_unknown(struct agxs_bound *bound, const struct agxs_binding *bind
    agxs_bound_refuse(bound, AGX_UNIMPLEMENTED, "no source says what this instruction does");
 }
 
-void agxs_bind_helper(struct agxs_bound *bound, const struct agxs_binding *binding)
+/* Only a helper program has doorbells and blocks of stack. */
+static bool refuse_outside_helper(struct agxs_bound *bound)
 {
-   agxs_bound_refuse(bound, AGX_UNIMPLEMENTED,
-                     "only the helper program does this, and there is none");
+   if (!bound->kernel->request.is_helper)
+      agxs_bound_refuse(bound, AGX_UNIMPLEMENTED,
+                        "only the helper program of a submission does this");
+   return !bound->kernel->request.is_helper;
+}
+
+void agxs_bind_doorbell(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   if (!refuse_outside_helper(bound))
+      bound->uop.imm = agxs_bound_number(bound, binding->imm);
+}
+
+/* A kernel's doorbells are skipped. [U-run-12] A helper program's are where no lane runs, as in the
+ * arm of a condition that known ones execute under the mask: there an answer must not be given. */
+void agxs_bind_doorbell_jump(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   agxs_bind_jump(bound, binding);
+   if (bound->kernel->request.is_helper)
+      bound->uop.exec_index = AGXS_X_jmp_none;
+}
+
+/* map and unmap; which block: the immediate. */
+void agxs_bind_block(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   if (refuse_outside_helper(bound))
+      return;
+   bound->uop.imm = agxs_bound_number(bound, binding->imm);
+   if (binding->d)
+      agxs_bound_dest(bound, agxs_bound_operand(bound, binding->d), 1);
+   else
+      agxs_bound_set(bound, 0, binding->src[0], false, false);
 }
 
 void agxs_bind_render(struct agxs_bound *bound, const struct agxs_binding *binding)
@@ -237,7 +267,10 @@ void agxs_bind_mfsr(struct agxs_bound *bound, const struct agxs_binding *binding
                    (number >= AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP &&
                     number <= AGX_ISA_SR_TOTAL_ACTIVE_THREADS_IN_SIMDGROUP) ||
                    number == AGX_ISA_SR_IS_ACTIVE_THREAD || number == AGX_ISA_SR_CORE_INDEX ||
-                   number == AGX_ISA_SR_VM_SLOT;
+                   number == AGX_ISA_SR_VM_SLOT ||
+                   (bound->kernel->request.is_helper &&
+                    (number == AGX_ISA_SR_HELPER_OP || number == AGX_ISA_SR_HELPER_ARG_L ||
+                     number == AGX_ISA_SR_HELPER_ARG_H));
    if (!is_known)
       agxs_bound_refuse(bound, AGX_UNIMPLEMENTED, "this special register is not modelled");
    else if (is_local && !is_size && bound->kernel->request.is_preamble &&

@@ -256,11 +256,11 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
    MEMBAR(DEVICE_BARRIER_1, DEVICE),
    MEMBAR(DEVICE_BARRIER_2, DEVICE),
    MEMBAR(MEMBAR, DEVICE),
-   /* Scratch comes without a helper, so its doorbells are always skipped. */
-   JUMP(JMP_IF_SKIPPING_DOORBELL, jump),
-   REFUSE(DOORBELL, helper),
-   REFUSE(MAP, helper),
-   REFUSE(UNMAP, helper),
+   [AGX_ISA_OP_JMP_IF_SKIPPING_DOORBELL] = {agxs_bind_doorbell_jump, AGXS_X_jump,
+                                            .imm = AT(JMP_IF_SKIPPING_DOORBELL, OFFSET)},
+   [AGX_ISA_OP_DOORBELL] = {agxs_bind_doorbell, AGXS_X_doorbell, .imm = AT(DOORBELL, IMM)},
+   [AGX_ISA_OP_MAP] = {agxs_bind_block, AGXS_X_map, 0, {AT(MAP, R)}, .imm = AT(MAP, V)},
+   [AGX_ISA_OP_UNMAP] = {agxs_bind_block, AGXS_X_unmap, AT(UNMAP, R), .imm = AT(UNMAP, V)},
    /* A compute thread covers no pixel, so there are no older fragments to wait for. */
    [AGX_ISA_OP_PIXWAIT] = {agxs_bind_nothing, AGXS_X_nop},
    [AGX_ISA_OP_PIXREL] = {agxs_bind_nothing, AGXS_X_nop},

@@ -23,6 +23,8 @@
    X(stop) X(trap) X(jmp_any) X(jmp_none) X(call) X(call_reg) X(ret) X(link) X(refuse) X(nop) X(jump) \
    X(pop_exec) X(if_icmp) X(else_icmp) X(while_icmp) X(if_fcmp) X(else_fcmp) X(while_fcmp) \
    X(wait) X(membar) X(barrier) X(mfsr) \
+   /* exec/helper.c */ \
+   X(doorbell) X(map) X(unmap) \
    /* exec/memory.c */ \
    X(load) X(store) X(atomic) \
    /* exec/local.c */ \

@@ -18,6 +18,25 @@ static uint32_t pc_of(const struct agxs_group *group, const struct agxs_uop *uop
    return group->kernel->info[uop - group->kernel->uops].pc;
 }
 
+/* Where the group is, for messages; lane < 0: no matter which. */
+static void print_place(const struct agxs_group *group, const struct agxs_uop *uop, int lane,
+                        char *text, size_t capacity)
+{
+   const struct agxs_worker *worker = group->worker;
+   const struct agxs_kernel_request *request = &group->kernel->request;
+   char thread[32] = "";
+   if (lane >= 0)
+      snprintf(thread, sizeof(thread), "thread %u, ", group->index * AGXS_LANES + (unsigned)lane);
+   if (request->is_helper)
+      snprintf(text, capacity, "helper program of core %u, pc 0x%x", worker->core,
+               pc_of(group, uop));
+   else
+      snprintf(text, capacity, "dispatch %u, workgroup %u,%u,%u, %s%s pc 0x%x",
+               worker->dispatch->index, worker->workgroup[0], worker->workgroup[1],
+               worker->workgroup[2], thread, request->is_preamble ? "preamble" : "kernel",
+               pc_of(group, uop));
+}
+
 void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uop,
                        enum agxs_fault_kind kind, uint64_t va, uint64_t bytes, unsigned lane,
                        const char *what)
@@ -42,8 +61,7 @@ void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uo
 const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct agxs_uop *uop,
                                        agx_status code, const char *format, ...)
 {
-   const struct agxs_worker *worker = group->worker;
-   char why[240], text[200];
+   char why[240], text[200], place[160];
    va_list arguments;
    va_start(arguments, format);
    vsnprintf(why, sizeof(why), format, arguments);
@@ -53,11 +71,8 @@ const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct ag
    if (code == AGX_DATA_LOSS)
       agxs_group_report(group, uop, AGXS_FAULT_HARD,
                         group->kernel->request.usc_base + pc_of(group, uop), 0, 0, "shader");
-   group->status =
-      AGX_FAIL(code, "dispatch %u, workgroup %u,%u,%u, %s pc 0x%x: %s: %s", worker->dispatch->index,
-               worker->workgroup[0], worker->workgroup[1], worker->workgroup[2],
-               group->kernel->request.is_preamble ? "preamble" : "kernel", pc_of(group, uop),
-               text[0] ? text : "(no instruction)", why);
+   print_place(group, uop, -1, place, sizeof(place));
+   group->status = AGX_FAIL(code, "%s: %s: %s", place, text[0] ? text : "(no instruction)", why);
    return NULL;
 }
 
@@ -70,16 +85,11 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
    agxs_group_report(group, uop, options->strict ? AGXS_FAULT_HARD : kind, va, bytes, lane, what);
    if (!options->strict)
       return true;
-   char text[200];
+   char text[200], place[160];
    agxs_kernel_text(group->kernel, uop, text, sizeof(text));
-   const struct agxs_worker *worker = group->worker;
+   print_place(group, uop, (int)lane, place, sizeof(place));
    group->state = AGXS_GROUP_FAILED;
-   group->status = AGX_FAIL(
-      AGX_DATA_LOSS,
-      "%s at 0x%" PRIx64 " is not mapped so: dispatch %u, workgroup %u,%u,%u, thread %u, %s pc "
-      "0x%x: %s",
-      what, va, worker->dispatch->index, worker->workgroup[0], worker->workgroup[1],
-      worker->workgroup[2], group->index * AGXS_LANES + lane,
-      group->kernel->request.is_preamble ? "preamble" : "kernel", pc_of(group, uop), text);
+   group->status = AGX_FAIL(AGX_DATA_LOSS, "%s at 0x%" PRIx64 " is not mapped so: %s: %s", what, va,
+                            place, text);
    return false;
 }

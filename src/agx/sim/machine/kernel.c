@@ -371,7 +371,7 @@ static bool same_request(const struct agxs_kernel_request *a, const struct agxs_
 {
    return a->usc_base == b->usc_base && a->entry == b->entry && a->halves == b->halves &&
           a->uniform_halves == b->uniform_halves && a->is_preamble == b->is_preamble &&
-          a->check == b->check && a->profile == b->profile;
+          a->is_helper == b->is_helper && a->check == b->check && a->profile == b->profile;
 }
 
 bool agxs_kernel_matches(const struct agxs_kernel *kernel, struct agxs_tlb *tlb,

@@ -262,6 +262,12 @@ static inline void agxs_get_local_addresses(const struct agxs_group *group,
       out->lane[i] = out->lane[i] + index.lane[i] * bytes;
 }
 
+/* All lanes' words number `word` from the stack's low end, where there is memory for it. */
+static inline uint32_t *agxs_stack_row(const struct agxs_group *group, uint32_t word)
+{
+   return group->stack_chunks[word / AGXS_CHUNK_WORDS] + word % AGXS_CHUNK_WORDS * AGXS_LANES;
+}
+
 /* The offset that the instruction names, before its elements; read before any write. */
 static inline void agxs_get_stack_offsets(const struct agxs_group *group,
                                           const struct agxs_uop *uop, int64_t *out)

@@ -27,6 +27,8 @@
 #define AGXS_UNIT_LINK AGXS_UNITS
 /* Most that a launch can declare for a thread (spill code 15). */
 #define AGXS_MAX_STACK_WORDS 131072u
+/* Words of a lane's stack that lie together: the smallest block that a helper program maps. */
+#define AGXS_CHUNK_WORDS 8u
 
 struct agxs_row {
    uint32_t lane[AGXS_LANES];
@@ -34,6 +36,7 @@ struct agxs_row {
 
 struct agxs_exec_set;
 struct agxs_group;
+struct agxs_helpers;
 struct agxs_profile;
 struct agxs_uop;
 struct agxs_kernel;
@@ -129,8 +132,9 @@ struct agxs_kernel_request {
    uint32_t halves;         /* registers declared */
    uint32_t uniform_halves; /* uniforms declared */
    bool is_preamble;
-   bool check;   /* collect what check mode needs, refuse what it forbids */
-   bool profile; /* collect what statistics need; one uop for each instruction */
+   bool is_helper; /* gives SIMD-groups their stack: has doorbells and blocks */
+   bool check;     /* collect what check mode needs, refuse what it forbids */
+   bool profile;   /* collect what statistics need; one uop for each instruction */
 };
 
 struct agxs_kernel {
@@ -153,8 +157,37 @@ struct agxs_kernel {
 enum agxs_group_state {
    AGXS_GROUP_READY,
    AGXS_GROUP_AT_BARRIER,
+   AGXS_GROUP_AT_DOORBELL, /* a helper program that waits for its next operation */
    AGXS_GROUP_DONE,
    AGXS_GROUP_FAILED, /* status and text are set */
+};
+
+/* What a helper program and the hardware tell each other; of one core. Source:
+ * docs/hw/machine.md 16. */
+#define AGXS_STACK_BLOCKS 4u
+
+enum agxs_helper_op {
+   AGXS_HELPER_ALLOC = 0,
+   AGXS_HELPER_FREE = 1,
+   AGXS_HELPER_END = 15,
+   AGXS_HELPER_NONE, /* nothing was asked for yet */
+};
+
+enum agxs_doorbell {
+   AGXS_DOORBELL_NONE = 0, /* no answer yet */
+   AGXS_DOORBELL_NEXT = 32,
+   AGXS_DOORBELL_ACK = 48,
+   AGXS_DOORBELL_NACK = 49,
+};
+
+struct agxs_helper_talk {
+   uint64_t arg;    /* special registers 146 and 147 */
+   uint32_t op;     /* enum agxs_helper_op, special register 144 */
+   uint32_t answer; /* enum agxs_doorbell */
+   /* Of the SIMD-group whose stack is allocated or freed: words as map takes and unmap gives
+    * them, and which of them the helper program mapped or unmapped. */
+   uint32_t blocks[AGXS_STACK_BLOCKS];
+   uint32_t touched;
 };
 
 /* Everything that is constant during one launch. */
@@ -172,6 +205,8 @@ struct agxs_dispatch {
    uint32_t launch_local[3];   /* the same of the launch, also where this is its preamble */
    uint32_t shared_bytes;
    uint32_t stack_words;            /* declared for a lane */
+   uint32_t spill_code;             /* the same as the launch words say it */
+   struct agxs_helpers *helpers;    /* who gives it; NULL: the simulator */
    uint32_t tile_stride_B;          /* of a pixel in tile memory */
    struct agxs_states *states;      /* textures and samplers; written by a preamble only */
    const struct agxs_range *ranges; /* with options.ranges, the launch's own */
@@ -184,10 +219,13 @@ struct agxs_worker {
    const struct agxs_dispatch *dispatch;
    struct agxs_group *groups;
    struct agxs_row *registers;
-   uint32_t *stack;
-   uint64_t group_capacity, row_capacity, stack_capacity; /* of these, in elements */
-   uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
+   uint32_t *stack;         /* without a helper program, that of all groups */
+   uint32_t **stack_chunks; /* of all groups */
+   uint64_t group_capacity, row_capacity, stack_capacity, chunk_capacity; /* in elements */
+   uint8_t *shared; /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
+   uint32_t core; /* whose number special register 20 gives */
+   bool has_core; /* chaos: it stays on that core; else workgroups take turns on all of them */
    struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
    /* What image accesses report to check mode and statistics; NULL without both. */
    const struct agxs_image_observer *image_observer;
@@ -218,7 +256,12 @@ struct agxs_group {
    uint64_t instructions;
    uint64_t links; /* uops of this time slice that are no instructions */
    uint32_t stack_pointer, stack_words;
-   uint32_t *stack; /* [word][lane] */
+   uint32_t stack_given; /* words that there is memory for; fewer with too small blocks only */
+   /* Memory of AGXS_CHUNK_WORDS words each, [word][lane]; NULL where there is none. */
+   uint32_t **stack_chunks;
+   bool has_blocks; /* of a helper program, to be freed */
+   uint32_t blocks[AGXS_STACK_BLOCKS];
+   struct agxs_helper_talk *talk; /* of a helper program itself; NULL: this is none */
    /* Check mode: halves that an unfinished operation writes, per group. */
    struct agxs_shadow *shadow; /* what is defined; check/shadow.h */
    uint64_t pending[2][4];

@@ -35,6 +35,14 @@ struct agxs_fault {
    const char *what;   /* "load", "USC words", ...; static */
 };
 
+/* Gives SIMD-groups their stack; as a submission names it. */
+struct agxs_helper_program {
+   uint32_t binary; /* relative to usc_base, with bit 0 set; 0: there is none */
+   uint32_t cfg;    /* AGXS_HELPER_PREAMBLE or 0 */
+   uint64_t data;   /* what the program finds in its argument registers */
+};
+#define AGXS_HELPER_PREAMBLE (1u << 16) /* preambles have stacks, too */
+
 struct agxs_options {
    bool strict;                         /* a soft fault is a hard one */
    bool check;                          /* report what real hardware leaves undefined */
@@ -55,6 +63,8 @@ struct agxs_options {
    const struct agxs_range *ranges;
    uint32_t range_count;
    const struct agxs_exec_set *exec_set; /* what executes; NULL: what suits this machine best */
+   struct agxs_helper_program helper;
+   bool needs_helper; /* stacks come from a helper program only; else, without one, by themselves */
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);
