@@ -75,6 +75,9 @@ static void fill_info(struct agxw_device *device, const struct agx_chip *chip,
    snprintf(info->node, sizeof(info->node), "%s", device->kmd->name);
    info->is_virtual = strncmp(device->kmd->name, "virtual", 7) == 0;
    info->core_count = count_cores(params);
+   info->cluster_count = params->num_clusters_total;
+   info->cores_per_cluster = params->num_cores_per_cluster;
+   memcpy(info->core_masks, params->core_masks, sizeof(info->core_masks));
    info->max_khz = params->max_frequency_khz;
    info->soft_faults = params->features & AGX_UAPI_FEATURE_SOFT_FAULTS;
    info->max_commands = params->max_commands_per_submission;

@@ -122,6 +122,7 @@ static agx_status submit_first(struct agxw_queue *queue, const struct agxw_submi
          .wait_count = i == 0 ? submit->wait_count : 0,
          .signals = &own,
          .signal_count = 1,
+         .helper = submit->helper,
       };
       agx_status status = agxw_submit_whole(queue, &part);
       if (status != AGX_OK && i > 0)
@@ -139,6 +140,7 @@ static agx_status submit_last(struct agxw_queue *queue, const struct agxw_submit
       .command_count = submit->command_count - split->count * limit,
       .signals = submit->signals,
       .signal_count = submit->signal_count,
+      .helper = submit->helper,
    };
    for (uint32_t i = 0; i < submit->signal_count; i++)
       note(split, &submit->signals[i]); /* before another thread may ask */

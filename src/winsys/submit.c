@@ -52,17 +52,25 @@ static void pack_signals(struct agx_uapi_sync *syncs, const struct agxw_submit *
                                         .timeline_value = submit->signals[i].value};
 }
 
-static void pack_commands(struct packed_command *packed, const struct agxw_compute *commands,
-                          uint32_t count)
+static struct agx_uapi_helper_program pack_helper(const struct agxw_helper *helper)
 {
-   for (uint32_t i = 0; i < count; i++) {
+   return helper ? (struct agx_uapi_helper_program){.binary = helper->code_offset | 1,
+                                                    .data = helper->data_va}
+                 : (struct agx_uapi_helper_program){0};
+}
+
+static void pack_commands(struct packed_command *packed, const struct agxw_submit *submit)
+{
+   const struct agxw_compute *commands = submit->commands;
+   for (uint32_t i = 0; i < submit->command_count; i++) {
       packed[i] = (struct packed_command){
          .header = {.cmd_type = AGX_UAPI_CMD_COMPUTE,
                     .size = sizeof(packed[i].compute),
                     .vdm_barrier = AGX_UAPI_BARRIER_NONE,
                     .cdm_barrier = (uint16_t)i},
          .compute = {.cdm_ctrl_stream_base = commands[i].stream_va,
-                     .cdm_ctrl_stream_end = commands[i].stream_end_va},
+                     .cdm_ctrl_stream_end = commands[i].stream_end_va,
+                     .helper = pack_helper(submit->helper)},
       };
       if (commands[i].stamps)
          agxw_stamps_pack(&commands[i], &packed[i].compute.ts);
@@ -86,7 +94,7 @@ agx_status agxw_submit_whole(struct agxw_queue *queue, const struct agxw_submit 
    struct packed_command packed[MAX_COMMANDS];
    uint32_t waits = pack_waits(syncs, submit);
    pack_signals(syncs + waits, submit);
-   pack_commands(packed, submit->commands, submit->command_count);
+   pack_commands(packed, submit);
    struct agx_uapi_submit request = {
       .syncs = waits + submit->signal_count ? (uintptr_t)syncs : 0,
       .cmdbuf = (uintptr_t)packed,

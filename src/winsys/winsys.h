@@ -43,12 +43,16 @@ AGX_MUST_CHECK agx_status agxw_kmd_open(const char *name, const char *capture_pa
 
 /* ---- device ----------------------------------------------------------- */
 
+#define AGXW_MAX_CLUSTERS 64
+
 struct agxw_device_info {
    char name[64]; /* "Apple M1 (G13G B1)" */
    char node[64]; /* kmd name */
    bool is_virtual;
    const struct agx_chip *chip;
    uint32_t core_count; /* enabled */
+   uint32_t cluster_count, cores_per_cluster;
+   uint64_t core_masks[AGXW_MAX_CLUSTERS]; /* which are enabled, of each cluster */
    uint32_t max_khz;
    bool soft_faults;
    uint32_t max_commands; /* per submission */
@@ -308,12 +312,19 @@ struct agxw_compute {
    uint32_t start_stamp, end_stamp;
 };
 
+/* Gives the SIMD-groups of a submission their stacks. Source: docs/hw/machine.md 16. */
+struct agxw_helper {
+   uint32_t code_offset; /* in the USC window */
+   uint64_t data_va;     /* the program's argument */
+};
+
 struct agxw_submit {
    const struct agxw_compute *commands; /* in order; each waits for the one before */
    uint32_t command_count;              /* 0: only waits and signals */
    const struct agxw_point *waits;      /* must have been submitted */
    const struct agxw_point *signals;
    uint32_t wait_count, signal_count;
+   const struct agxw_helper *helper; /* of all commands; NULL: no kernel has a stack */
 };
 
 /* One ioctl (more only when command_count exceeds the device's limit, or is 0). No heap, no

@@ -70,8 +70,7 @@ static void executable_destroy(struct agx_object *object)
 
 static const struct agx_object_type executable_type = {"executable", executable_destroy};
 
-static agx_status check_program(const struct agx_program *program,
-                                const struct agxw_device_info *info)
+static agx_status check_program(const struct agx_program *program)
 {
    uint32_t threads = program->local_size[0] * program->local_size[1] * program->local_size[2];
    if (threads > agx_occupancy_threads(program->gpr_halves))
@@ -80,13 +79,6 @@ static agx_status check_program(const struct agx_program *program,
                       "not fit on a core; at most %u do",
                       program->name, threads, program->gpr_halves,
                       agx_occupancy_threads(program->gpr_halves));
-   /* Hardware gets scratch memory from a helper program whose protocol is not known well
-    * enough; the virtual device gives it by itself [U]. */
-   if (program->scratch_B && !info->is_virtual)
-      return AGX_FAIL(AGX_UNIMPLEMENTED,
-                      "executable %s: needs %u bytes of scratch memory for each thread, which only "
-                      "the virtual device has yet",
-                      program->name, program->scratch_B);
    return AGX_OK;
 }
 
@@ -129,7 +121,7 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
    executable->module = agx_module_retain(module);
    executable->program = program;
    executable->entry_count = 1;
-   agx_status status = check_program(program, info);
+   agx_status status = check_program(program);
    if (status == AGX_OK)
       status = upload(executable);
    if (status == AGX_OK)

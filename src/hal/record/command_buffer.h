@@ -54,6 +54,7 @@ struct agx_command_buffer {
    struct agx_resources resources;
    struct agx_use aliased;  /* all buffers that may show memory of others */
    uint32_t dispatch_count; /* launches in the stream */
+   uint32_t scratch_B;      /* the most that one of them needs for each thread */
    struct agx_run run;      /* the last of runs */
    uint32_t label_open;
    bool is_watched;  /* AGX_DEBUG=bounds */

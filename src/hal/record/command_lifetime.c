@@ -22,7 +22,7 @@ static void discard(struct agx_command_buffer *commands)
    commands->runs.count = commands->labels.count = commands->ranges.count = 0;
    commands->run = (struct agx_run){0};
    commands->aliased = (struct agx_use){0};
-   commands->dispatch_count = commands->label_open = 0;
+   commands->dispatch_count = commands->label_open = commands->scratch_B = 0;
    commands->stream_va = commands->stream_end_va = 0;
    agx_hazard_reset(&commands->hazards);
    agx_breadcrumb_reset(&commands->breadcrumb);

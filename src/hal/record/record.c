@@ -57,6 +57,14 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
 
 /* ---- runs -------------------------------------------------------------- */
 
+/* What its launches need, whichever variant they run. */
+static uint32_t scratch_of(const struct agx_executable *executable)
+{
+   const struct agx_executable *unchecked = executable->unchecked;
+   const uint32_t own_B = executable->program->scratch_B;
+   return unchecked ? AGX_MAX(own_B, unchecked->program->scratch_B) : own_B;
+}
+
 agx_status agx_record_new_run(struct agx_command_buffer *commands,
                               struct agx_executable *executable)
 {
@@ -64,6 +72,7 @@ agx_status agx_record_new_run(struct agx_command_buffer *commands,
    struct agx_run *run = agx_vector_add(&commands->runs, alloc, sizeof(*run));
    if (!run || !agx_record_use(commands, executable))
       return agx_record_no_memory(commands);
+   commands->scratch_B = AGX_MAX(commands->scratch_B, scratch_of(executable));
    *run = (struct agx_run){
       .executable = executable,
       .first = commands->dispatch_count - 1,

@@ -19,6 +19,7 @@ void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t
 
 void agx_queue_fini(struct agx_queue *queue)
 {
+   agx_release(queue->scratch);
    if (queue->timeline)
       agxw_timeline_destroy(queue->timeline);
    if (queue->kernel)

@@ -21,6 +21,7 @@ struct agx_queue {
    uint32_t index, priority;
    pthread_mutex_t submit_lock; /* held over the ioctl; taken before the device's lock */
    struct agxw_queue *kernel;   /* made with the first work */
+   struct agx_scratch *scratch; /* made with the first work that needs it; under submit_lock */
    struct agxw_timeline *timeline;
    /* The rest is guarded by the device's lock. */
    uint64_t epoch, retired;   /* of the last submission, and of the last that is over */

@@ -56,6 +56,7 @@ void agx_submission_drop(struct agx_submission *submission)
    if (submission->type->drop)
       submission->type->drop(submission);
    agx_release(submission->commands);
+   agx_release(submission->scratch);
    for (uint32_t i = 0; i < submission->wait_count; i++) {
       agx_release(submission->waits[i].import);
       agx_release(submission->waits[i].semaphore);

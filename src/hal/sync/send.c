@@ -5,6 +5,7 @@
  * becomes ready later.
  */
 #include "base/debug.h"
+#include "hal/record/scratch.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/alloca.h"
 #include "hal/sync/import.h"
@@ -83,6 +84,20 @@ static agx_status prepare_profile(struct agx_submission *submission, struct agxw
    return agx_profile_entry_send(entry, &submission->stream, submit);
 }
 
+/* The queue's scratch memory, large enough for the submission's kernels, which keeps it. */
+AGX_REQUIRES(agx_queue_lock_class)
+AGX_SYNC_UNLOCKED static agx_status prepare_scratch(struct agx_submission *submission)
+{
+   struct agx_queue *queue = submission->queue;
+   AGX_TRY(agx_scratch_provide(queue->device, submission->commands->scratch_B, &queue->scratch));
+   if (submission->scratch == queue->scratch) /* of a request that failed */
+      return AGX_OK;
+   agx_release(submission->scratch);
+   agx_retain(queue->scratch);
+   submission->scratch = queue->scratch;
+   return AGX_OK;
+}
+
 /* Unlocked but for the queue's submit_lock. */
 AGX_REQUIRES(agx_queue_lock_class)
 AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submission,
@@ -103,6 +118,10 @@ AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submiss
       .signals = syncs->signals,
       .signal_count = syncs->signal_count,
    };
+   if (submission->commands->scratch_B) {
+      AGX_TRY(prepare_scratch(submission));
+      submit.helper = agx_scratch_helper(submission->scratch);
+   }
    if (submission->profile)
       AGX_TRY(prepare_profile(submission, &submit));
    return agxw_submit(queue->kernel, &submit);

@@ -25,6 +25,7 @@ struct agx_submission {
    uint64_t number;                       /* its own on the device, from 1 on */
    struct agx_command_buffer *commands;   /* retained; NULL: nothing for the GPU */
    struct agxw_compute stream;            /* of commands; stream_va 0: nothing to run */
+   struct agx_scratch *scratch;           /* of its kernels, retained; NULL: none has a stack */
    uint32_t count;                        /* in flight: of its breadcrumb, that it adds to */
    struct agx_wait waits[AGX_MAX_POINTS]; /* semaphores retained */
    struct agx_signal signals[AGX_MAX_POINTS];

@@ -125,6 +125,7 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->queue = choose_queue(device, op->queues);
    submission->commands = NULL;
    submission->stream = (struct agxw_compute){0};
+   submission->scratch = NULL;
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
    submission->has_imports = false;
@@ -330,6 +331,7 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "queue %u of %u", index, sync->queue_count);
    struct agx_queue *queue = &sync->queues[index];
    struct agxw_queue *fresh = NULL, *old = NULL;
+   struct agx_scratch *scratch = NULL;
    agx_queue_lock(queue);
    agx_sync_lock(sync);
    agx_status status = agx_failure_raise(&sync->lost);
@@ -351,10 +353,14 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
    if (status == AGX_OK) {
       old = queue->kernel;
       queue->kernel = fresh;
+      /* What failed may not have given its stacks back. */
+      scratch = queue->scratch;
+      queue->scratch = NULL;
       queue->lost = (struct agx_failure){0};
    }
    agx_queue_unlock(queue);
    agx_device_unlock_and_run_deferred(device);
+   agx_release(scratch);
    if (old)
       agxw_queue_destroy(old);
    return status;

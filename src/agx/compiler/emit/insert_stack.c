@@ -7,8 +7,8 @@
  *    after    agx.stack_adjust, the frame's words; the first instruction
  *
  * Stands behind register allocation, since only then it is known how many bytes spilling takes
- * beside the kernel's own (agxc_scratch_alloc). On real hardware the HAL refuses such kernels
- * until a helper program for scratch exists.
+ * beside the kernel's own (agxc_scratch_alloc). The memory behind it comes from the
+ * helper program that the HAL's submissions name (hal/record/scratch.c).
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"

@@ -24,6 +24,7 @@ struct agxv_stamp {
 struct agxv_command {
    uint64_t stream_va, sampler_heap;
    uint32_t sampler_count;
+   struct agxs_helper_program helper;
    uint16_t barrier; /* of the compute subqueue, as in the header */
    struct agxv_stamp start, end;
 };

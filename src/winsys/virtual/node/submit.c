@@ -79,6 +79,8 @@ static int take_compute(struct submission *submission, const struct record *reco
    command->stream_va = compute.cdm_ctrl_stream_base;
    command->sampler_heap = compute.sampler_heap;
    command->sampler_count = compute.sampler_count;
+   command->helper =
+      (struct agxs_helper_program){compute.helper.binary, compute.helper.cfg, compute.helper.data};
    command->barrier = record->header.cdm_barrier;
    int error = check_stamp(submission, &compute.ts.start, &command->start);
    if (!error)
