@@ -64,6 +64,13 @@ static uint32_t joins(const uint32_t *all, uint32_t i)
    return 27 * (x + (x & 1 ? 100 : 1000)) + 9 * left + 3 * arms + join_in_loop(x);
 }
 
+static uint32_t far_pointers(const uint32_t *x, uint32_t i)
+{
+   int64_t twice = 2 * (int64_t)x[i] - 100, words = twice * 10000000, thirds = twice * 3000000;
+   uint32_t sum = 3 * (3 * (uint32_t)words + (uint32_t)thirds) + (uint32_t)(words >> 20);
+   return 3 * sum + (uint32_t)(thirds >> 20);
+}
+
 static const struct foreign {
    const char *name;
    uint32_t (*expected)(const uint32_t *x, uint32_t i);
@@ -77,6 +84,7 @@ static const struct foreign {
    {"one_binding", copied_handles, true, true},
    {"stages", stages},
    {"joins", joins},
+   {"far_pointers", far_pointers},
    {"large_zeros", annotations},
 };
 

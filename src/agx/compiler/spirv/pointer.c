@@ -186,7 +186,30 @@ void agxc_spv_op_ptr_compare(struct agxc_spv *s, const struct agxc_spv_instr *in
    agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, out);
 }
 
-/* In elements; both pointers are into one array. */
+/* x with odd * x = 1 modulo 2^64; each round doubles the bits that are right, from three. */
+static uint64_t inverse(uint64_t odd)
+{
+   uint64_t x = odd;
+   for (int bits = 3; bits < 64; bits *= 2)
+      x *= 2 - odd * x;
+   return x;
+}
+
+/* bytes / stride_B without a rest, cut to result_bits: a shift, and a product with the inverse. */
+static struct agxc_ref divide_exactly(struct agxc_spv *s, struct agxc_ref bytes, uint32_t stride_B,
+                                      unsigned result_bits)
+{
+   uint32_t shift = (uint32_t)__builtin_ctz(stride_B);
+   struct agxc_ref odd = agxc_spv_build2(s, AGXC_OP_ASHR, bytes, agxc_spv_u32(shift));
+   if (result_bits <= 32)
+      odd = agxc_spv_resize(s, odd, 32, true);
+   return stride_B >> shift == 1
+             ? odd
+             : agxc_spv_build2(s, AGXC_OP_IMUL, odd,
+                               agxc_imm(inverse(stride_B >> shift) & agx_bits(odd.bits), odd.bits));
+}
+
+/* In elements; both pointers are into one array, but in device memory may be gigabytes apart. */
 void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_ref *a, *b;
@@ -194,15 +217,20 @@ void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
    uint32_t part = type->scalars == AGXC_SPV_POINTER_PARTS ? AGXC_SPV_POINTER_OFFSET : 0;
    if (agxc_spv_type_is_address(type))
-      agxc_spv_missing(s, "difference of addresses");
+      agxc_spv_invalid(s, "storage class PhysicalStorageBuffer is not allowed: subtract what "
+                          "OpConvertPtrToU gives");
    if (result->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "result type %u", result->id);
-   bool is_packed = type->storage == SpvStorageClassWorkgroup && !s->shared_blocks;
+   bool is_shared = type->storage == SpvStorageClassWorkgroup;
+   bool is_packed = is_shared && !s->shared_blocks;
    uint32_t stride_B = is_packed ? agxc_spv_packed_stride(type->elem) : type->stride_B;
    if (!stride_B)
       agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
-   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, a[part], b[part]);
-   struct agxc_ref elements = agxc_spv_build2(s, AGXC_OP_SDIV, bytes, agxc_spv_u32(stride_B));
+   unsigned bits = is_shared ? 32 : 64;
+   struct agxc_ref from = agxc_spv_resize(s, b[part], bits, false);
+   struct agxc_ref to = agxc_spv_resize(s, a[part], bits, false);
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, to, from);
+   struct agxc_ref elements = divide_exactly(s, bytes, stride_B, result->bits);
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, elements, result->bits, true));
 }
 
