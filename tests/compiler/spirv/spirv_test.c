@@ -239,6 +239,30 @@ static void entry_points_are_chosen(void **state)
    free(words);
 }
 
+/* Robust code must not take what lies 4 GiB further for what lies at the start. */
+static void far_members_are_refused(void **state)
+{
+   size_t word_count;
+   uint32_t *words = read_module("far_members", &word_count);
+   struct spirv_front front;
+   struct agxc_options options = {.robustness = AGXC_ROBUST_ZERO};
+   assert_fails(spirv_front_run(&front, words, word_count, &options), AGX_UNIMPLEMENTED,
+                "at byte 4294967312: a binding shows at most");
+   spirv_front_fini(&front);
+   assert_ok(spirv_front_run(&front, words, word_count, NULL)); /* outside is not checked */
+   spirv_front_fini(&front);
+   uint32_t *load = find_instruction(words, word_count, SpvOpLoad, 0);
+   uint32_t *chain = find_instruction(words, word_count, SpvOpAccessChain, 0);
+   uint32_t *pointer = find_instruction(words, word_count, SpvOpTypePointer, 0);
+   assert_true(load && chain && pointer);
+   load[1] = pointer[3]; /* the block as a whole */
+   load[3] = chain[3];
+   assert_fails(spirv_front_run(&front, words, word_count, NULL), AGX_UNIMPLEMENTED,
+                "lies more than 4 GiB behind the start of the value: access the part by itself");
+   spirv_front_fini(&front);
+   free(words);
+}
+
 /* Only debug information uses it, by rule of its extension. */
 static void forward_references_are_skipped(void **state)
 {
@@ -386,6 +410,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(rules_are_checked),
       cmocka_unit_test(recursion_is_refused),
       cmocka_unit_test(entry_points_are_chosen),
+      cmocka_unit_test(far_members_are_refused),
       cmocka_unit_test(forward_references_are_skipped),
       cmocka_unit_test(truncation_is_survived),
       cmocka_unit_test(damage_is_survived),

@@ -66,10 +66,16 @@ void agxc_spv_step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, u
 {
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
    const struct agxc_spv_member *member = &p->type->members[i];
-   agxc_spv_add_constant(s, p,
-                         agxc_spv_has_layout(p) ? agxc_spv_member_offset(s, p->type, i)
-                         : is_packed(p)         ? member->packed_offset_B
-                                                : 4 * member->first_scalar);
+   uint32_t offset_B = agxc_spv_has_layout(p) ? agxc_spv_member_offset(s, p->type, i)
+                       : is_packed(p)         ? member->packed_offset_B
+                                              : 4 * member->first_scalar;
+   uint64_t at_B = (uint64_t)p->const_B + offset_B;
+   if (at_B > UINT32_MAX && agxc_spv_robustness(s, p))
+      agxc_spv_missing(s,
+                       "member %u of type %u at byte %llu: a binding shows at most %u bytes, use "
+                       "the address of what lies behind",
+                       i, p->type->id, (unsigned long long)at_B, UINT32_MAX);
+   agxc_spv_add_constant(s, p, offset_B);
    p->matrix_stride_B = member->matrix_stride_B;
    p->row_major = member->row_major;
    p->not_writable |= member->not_writable;

@@ -40,16 +40,16 @@ static uint32_t part_step(struct agxc_spv *s, const struct agxc_spv_type *type,
 
 /* Where part i of a composite begins in it; *inner becomes how matrices in it lie. in is NULL in
  * memory without a layout of the module's. */
-static uint32_t part_offset(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
+static uint64_t part_offset(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
                             uint32_t i, const struct agxc_spv_member *in,
                             struct agxc_spv_member *inner)
 {
    bool is_struct = type->kind == AGXC_SPV_STRUCT;
    if (!in)
-      return is_struct ? type->members[i].packed_offset_B : type->elem->packed_B * i;
+      return is_struct ? type->members[i].packed_offset_B : (uint64_t)type->elem->packed_B * i;
    *inner = is_struct ? type->members[i] : *in;
    if (!is_struct)
-      return part_step(s, type, in) * i;
+      return (uint64_t)part_step(s, type, in) * i;
    l->coherent |= inner->coherent;
    return agxc_spv_member_offset(s, type, i);
 }
@@ -76,8 +76,13 @@ static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_
       struct agxc_spv_member inner;
       if (!part->scalars)
          continue;
-      uint32_t at_B = offset_B + part_offset(s, l, type, i, in, &inner);
-      lay_out(s, l, part, in ? &inner : NULL, at_B);
+      uint64_t at_B = offset_B + part_offset(s, l, type, i, in, &inner);
+      if (at_B > UINT32_MAX)
+         agxc_spv_missing(s,
+                          "part %u of type %u lies more than 4 GiB behind the start of the value: "
+                          "access the part by itself",
+                          i, type->id);
+      lay_out(s, l, part, in ? &inner : NULL, (uint32_t)at_B);
    }
 }
 
