@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "selftest.h"
 
-#define MAX_TEXT   32768
+#define MAX_TEXT   131072
 #define MAX_LINE   256
 #define MAX_LABELS 16
 

@@ -66,7 +66,7 @@ static bool agree(const struct selftest_value *device, const struct selftest_val
    uint64_t high = AGX_MAX(device->value, expected->value);
    if (device->is_told || low == high)
       return true;
-   return (double)(high - low) * 1000 <= (double)expected->slack * (double)expected->value;
+   return (double)(high - low) * 1000 <= (double)device->slack * (double)expected->value;
 }
 
 static struct selftest_value *copy(const struct selftest_seen *seen)

@@ -20,7 +20,7 @@
 
 static const struct selftest_group *const groups[] = {
    &selftest_alu,      &selftest_lanes,       &selftest_control, &selftest_memory,
-   &selftest_launches, &selftest_submissions, &selftest_unknown,
+   &selftest_launches, &selftest_submissions, &selftest_unknown, &selftest_rates,
 };
 
 struct options {
