@@ -196,12 +196,51 @@ static void survives_random_streams(void **state)
    }
 }
 
+/* Helper programs that are random instructions: alone, and in front of answers and maps. */
+static void survives_random_helpers(void **state)
+{
+   const uint64_t scratch_va = 0x3000000000ull;
+   const uint32_t helper = 0x80000;
+   static const char *const ends[] = {
+      "doorbell imm=32\nmap r=r1 target=0 v=0\nmap r=r2 target=0 v=1\ndoorbell imm=48\n"
+      "doorbell imm=32\nunmap r=r1 target=0 v=0\nunmap r=r2 target=0 v=1\ndoorbell imm=48",
+      "doorbell imm=49\nstop",
+   };
+   for (unsigned i = 0; i < 4000; i++) {
+      struct sim_launch launch;
+      char code[64];
+      sim_launch_init(&launch, "stack_adjust index=12\n"
+                               "stack_store r=r1 index=4 format=i32 mask=x group=a");
+      launch.local[0] = launch.grid[0] = 64;
+      launch.spill_code = 1 + below(3);
+      launch.options.strict = below(2);
+      launch.options.check = below(2);
+      launch.options.thread_count = 1;
+      launch.options.helper = (struct agxs_helper_program){helper | 1, 0, scratch_va};
+      uint8_t *memory = sim_map(&launch.memory, scratch_va, 0x8000, true);
+      fill_random(memory, 256);
+      uint8_t *to = sim_map(&launch.memory, SIM_USC_BASE + helper, 0x4000, false);
+      for (unsigned n = below(6); n; n--)
+         to += random_instruction(to);
+      /* Often two words that could be blocks. */
+      snprintf(code, sizeof(code), "ldimm32 d=r1 imm=%u; ldimm32 d=r2 imm=%u",
+               (uint32_t)(scratch_va >> 8) + below(256), (uint32_t)(scratch_va >> 8) + below(256));
+      to += sim_assemble(code, to, 64);
+      sim_assemble(ends[below(AGX_COUNT(ends))], to, 0x1000);
+      agx_status status = sim_launch_run(&launch);
+      if (!is_expected(status))
+         fail_msg("%s: %s", agx_status_name(status), agx_error_peek());
+      sim_launch_fini(&launch);
+   }
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(survives_random_bytes_as_code),
       cmocka_unit_test(survives_random_instructions),
       cmocka_unit_test(survives_each_row_alone),
+      cmocka_unit_test(survives_random_helpers),
       cmocka_unit_test(survives_random_launch_words),
       cmocka_unit_test(survives_random_streams),
    };

@@ -54,6 +54,8 @@ struct agxs_helpers {
    struct agxs_worker worker;
    struct agxs_kernel *kernel;
    struct agxs_row *pool;
+   struct agxs_states states; /* none: a helper program has no textures */
+   uint16_t uniforms[AGX_UNIFORM_HALVES];
    struct core *cores; /* AGX_MAX_CORES */
    struct known_block *blocks;
    uint32_t block_count, block_capacity;
@@ -147,7 +149,7 @@ static agx_status decode(struct agxs_run *run, struct agxs_helpers *helpers)
    helpers->pool = aligned_alloc(64, AGX_MAX(bytes, sizeof(struct agxs_row)));
    if (!helpers->pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "helper program: out of memory");
-   agxs_kernel_fill_pool(helpers->kernel, run->uniforms, helpers->pool);
+   agxs_kernel_fill_pool(helpers->kernel, helpers->uniforms, helpers->pool);
    return AGX_OK;
 }
 
@@ -173,6 +175,8 @@ static agx_status fill(struct agxs_run *run, struct agxs_helpers *helpers)
       .options = &helpers->options,
       .kernel = helpers->kernel,
       .pool = helpers->pool,
+      .uniforms = helpers->uniforms,
+      .states = &helpers->states,
       .local = {1, 1, 1},
       .grid = {1, 1, 1},
    };
@@ -249,7 +253,13 @@ static agx_status resume(struct agxs_helpers *helpers, uint32_t number)
    agxs_group_run(&core->group);
    if (core->group.state == AGXS_GROUP_FAILED)
       return core->group.status;
-   return AGX_OK;
+   if (core->group.state == AGXS_GROUP_AT_DOORBELL || core->group.state == AGXS_GROUP_DONE)
+      return AGX_OK;
+   core->group.state = AGXS_GROUP_FAILED;
+   core->group.status = AGX_DEADLINE_EXCEEDED;
+   return AGX_FAIL(AGX_DEADLINE_EXCEEDED,
+                   "helper program of core %u: comes to no doorbell within %u instructions", number,
+                   OPERATION_LIMIT);
 }
 
 /* The program's first steps, up to where it waits for an operation. */

@@ -239,6 +239,8 @@ void agxs_bind_barrier(struct agxs_bound *bound, const struct agxs_binding *bind
 {
    if (bound->kernel->request.is_preamble)
       agxs_bound_refuse(bound, AGX_INVALID_ARGUMENT, "a preamble is no workgroup");
+   if (bound->kernel->request.is_helper)
+      agxs_bound_refuse(bound, AGX_INVALID_ARGUMENT, "a helper program is no workgroup");
 }
 
 /* fixed: enum agxs_membar. */
