@@ -31,8 +31,9 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
    /* Modulo 2^32 is right for all that a binding shows. */
    bool may_wrap = !p->is_address && !agxc_spv_robustness(s, p);
    if (!may_wrap && (uint64_t)p->const_B + plus_B > UINT32_MAX)
-      agxc_spv_missing(s, "access of byte %llu of type %u: at most %u",
-                       (unsigned long long)p->const_B + plus_B, p->type->id, UINT32_MAX);
+      agxc_spv_missing(
+         s, "access of byte %llu of type %u, at most %u: use the address of what lies behind",
+         (unsigned long long)p->const_B + plus_B, p->type->id, UINT32_MAX);
    uint32_t constant_B = p->const_B + plus_B + (p->var ? p->var->offset_B : 0);
    struct agxc_ref constant = agxc_spv_u32(constant_B);
    if (p->dynamic.kind == AGXC_NONE)

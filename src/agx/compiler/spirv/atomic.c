@@ -42,7 +42,9 @@ void agxc_spv_op_control_barrier(struct agxc_spv *s, const struct agxc_spv_instr
    uint32_t memory = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
    uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
    if (execution != SpvScopeWorkgroup && execution != SpvScopeSubgroup)
-      agxc_spv_missing(s, "barrier of execution scope %u", execution);
+      agxc_spv_missing(
+         s, "barrier of execution scope %u is not supported: use Workgroup (2) or Subgroup (3)",
+         execution);
    /* Lanes of a SIMD-group run in step. */
    emit_memory_barrier(s, memory, semantics,
                        execution == SpvScopeWorkgroup ? AGXC_BARRIER_EXECUTION : 0);
@@ -62,11 +64,17 @@ static struct agxc_spv_pointer *atomic_pointer(struct agxc_spv *s, uint32_t id)
    bool has_atomics = p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
                       p->place == AGXC_SPV_PLACE_GLOBAL;
    if (!has_atomics)
-      agxc_spv_missing(s, "atomic in storage class %s", agxc_spv_storage_name(p->var->storage));
+      agxc_spv_missing(
+         s,
+         "atomic in storage class %s is not supported: use a buffer, an image or workgroup memory",
+         agxc_spv_storage_name(p->var->storage));
    if (p->type->kind != AGXC_SPV_INT)
-      agxc_spv_missing(s, "atomic on type %u, which is no integer", p->type->id);
+      agxc_spv_missing(s,
+                       "atomic on type %u, which is no integer, is not supported: exchange the "
+                       "bits of a 32-bit one",
+                       p->type->id);
    if (p->type->bits != 32)
-      agxc_spv_missing(s, "atomic of %u bits%s", p->type->bits,
+      agxc_spv_missing(s, "atomic of %u bits%s is not supported: use 32", p->type->bits,
                        p->type->bits == 64 ? " (capability Int64Atomics)" : "");
    return p;
 }

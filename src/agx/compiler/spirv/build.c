@@ -22,7 +22,8 @@ struct agxc_ref agxc_spv_f32(float value)
 static void check_place(struct agxc_spv *s)
 {
    if (!s->b.block)
-      agxc_spv_missing(s, "constant expression that can't be folded");
+      agxc_spv_missing(
+         s, "constant expression is not supported: write its value, or compute it in a function");
 }
 
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,

@@ -50,7 +50,8 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (count != function->type->count || agxc_spv_type_of(s, in->type_id) != function->returns)
       agxc_spv_invalid(s, "call does not fit the type of function %u", function->id);
    if (++s->call_depth > AGXC_SPV_MAX_CALL_DEPTH)
-      agxc_spv_missing(s, "calls nested more than %u deep", AGXC_SPV_MAX_CALL_DEPTH);
+      agxc_spv_missing(s, "calls are nested more than %u deep: call fewer functions in functions",
+                       AGXC_SPV_MAX_CALL_DEPTH);
    s->instance = ++s->instance_count;
    for (uint32_t i = 0; i < count; i++)
       pass_argument(s, function, i, agxc_spv_operand(s, in, 1 + i), caller);

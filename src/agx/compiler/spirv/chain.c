@@ -42,8 +42,9 @@ static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct a
 {
    if (!agxc_spv_in_memory(p)) {
       if (p->dynamic_count == AGXC_SPV_MAX_DYNAMIC)
-         agxc_spv_missing(s, "indexable private array: more than %u dynamic indices",
-                          AGXC_SPV_MAX_DYNAMIC);
+         agxc_spv_missing(
+            s, "indexable private array: more than %u dynamic indices: use fewer, or constants",
+            AGXC_SPV_MAX_DYNAMIC);
       p->dynamics[p->dynamic_count].index = index;
       p->dynamics[p->dynamic_count].stride_B = stride_B;
       p->dynamics[p->dynamic_count++].count = p->type->count;
@@ -228,7 +229,7 @@ void agxc_spv_op_ptr_access_chain(struct agxc_spv *s, const struct agxc_spv_inst
    struct agxc_spv_pointer *p = agxc_spv_pointer_copy(s, agxc_spv_pointer_of(s, base));
    const struct agxc_spv_type *pointer = agxc_spv_id(s, base)->type;
    if (!agxc_spv_in_memory(p) || p->place == AGXC_SPV_PLACE_PRIVATE)
-      agxc_spv_missing(s, "elements of a pointer of storage class %s",
+      agxc_spv_missing(s, "pointer of storage class %s can't step by elements: index the array",
                        agxc_spv_storage_name(pointer->storage));
    uint32_t stride_B = element_stride(s, p, pointer);
    struct agxc_ref index = agxc_spv_index(s, element);

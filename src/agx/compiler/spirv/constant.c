@@ -62,8 +62,9 @@ static void read_operation(struct agxc_spv *s, const struct agxc_spv_instr *in)
    inner.first++;
    const struct agxc_spv_op *row = agxc_spv_op_find(inner.opcode);
    if (!row || !(row->flags & AGXC_SPV_SPEC))
-      agxc_spv_missing(s, "Op%s in a specialization constant",
-                       agxc_spv_name(AGXC_SPV_NAME_OPCODE, inner.opcode));
+      agxc_spv_missing(
+         s, "Op%s in a specialization constant is not supported: compute it in a function",
+         agxc_spv_name(AGXC_SPV_NAME_OPCODE, inner.opcode));
    s->run_instruction(s, &inner);
 }
 

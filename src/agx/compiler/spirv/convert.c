@@ -36,7 +36,8 @@ void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *
    const struct agxc_spv_decoration *d =
       agxc_spv_decoration(agxc_spv_id(s, in->id), SpvDecorationFPRoundingMode);
    if (d && d->value != SpvFPRoundingModeRTE && d->value != SpvFPRoundingModeRTZ)
-      agxc_spv_missing(s, "FPRoundingMode %s", d->value == SpvFPRoundingModeRTP ? "RTP" : "RTN");
+      agxc_spv_missing(s, "FPRoundingMode %s is not supported: use RTE or RTZ",
+                       d->value == SpvFPRoundingModeRTP ? "RTP" : "RTN");
    bool toward_zero = d && d->value == SpvFPRoundingModeRTZ;
    unsigned bits = agxc_spv_component(type)->bits;
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);

@@ -96,7 +96,9 @@ void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in
    uint32_t format_at = saturates ? 3 : 2;
    bool is_packed = agxc_spv_operand_count(in) > format_at;
    if (is_packed && agxc_spv_operand(s, in, format_at) != PACKED_4X8)
-      agxc_spv_missing(s, "packed vector format %u", agxc_spv_operand(s, in, format_at));
+      agxc_spv_missing(s,
+                       "packed vector format %u is not supported: use PackedVectorFormat4x8Bit (0)",
+                       agxc_spv_operand(s, in, format_at));
    /* Results of fewer bits are the low ones of 32. */
    unsigned bits = AGX_MAX(type->bits, 32);
    struct agxc_ref a[4], b[4], sum = agxc_none();

@@ -60,8 +60,8 @@ static void for_each_dependent(struct agxc_spv *s,
       if (in.id && agxc_spv_id(s, in.id)->kind == AGXC_SPV_ID_OTHER)
          continue;
       if (in.opcode == SpvOpTypeArray && depends(s, set, &in, in.first + 1, in.length))
-         agxc_spv_missing(s,
-                          "array whose length depends on the size of a workgroup of dynamic size");
+         agxc_spv_missing(s, "array whose length depends on the size of a workgroup of dynamic "
+                             "size: give it a fixed length");
       if (in.id && in.id != s->workgroup_size_id && is_dependent(s, set, &in)) {
          set[in.id] = true;
          visit(s, &in);
@@ -87,14 +87,16 @@ void agxc_spv_mark_dynamic_size(struct agxc_spv *s)
 static void find_dynamic_shared(struct agxc_spv *s)
 {
    if (s->shared_blocks)
-      agxc_spv_missing(s, "workgroup memory of launches beside Blocks");
+      agxc_spv_missing(s, "workgroup memory of launches is not supported beside Blocks: declare "
+                          "arrays without Block");
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
       if (var->place == AGXC_SPV_PLACE_SHARED)
          s->dynamic_shared = var;
    if (!s->dynamic_shared || s->dynamic_shared->type->kind != AGXC_SPV_ARRAY)
       agxc_spv_invalid(s, "no array as the last workgroup variable, for memory of launches");
    if (s->dynamic_shared->initializer)
-      agxc_spv_missing(s, "workgroup memory of launches that begins with 0");
+      agxc_spv_missing(s, "workgroup memory of launches that begins with 0 is not supported: clear "
+                          "it in the kernel");
 }
 
 void agxc_spv_check_dynamic_size(struct agxc_spv *s)

@@ -30,7 +30,7 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
    while (i < AGX_COUNT(taken) && (taken[i].mode != mode || taken[i].bits != bits))
       i++;
    if (i == AGX_COUNT(taken))
-      agxc_spv_missing(s, "execution mode %s of %u-bit floats",
+      agxc_spv_missing(s, "execution mode %s of %u-bit floats is not supported: leave it out",
                        agxc_spv_name(AGXC_SPV_NAME_MODE, mode), bits);
    s->flushes |= mode == SpvExecutionModeDenormFlushToZero;
    if (mode == SpvExecutionModeSignedZeroInfNanPreserve)

@@ -34,7 +34,7 @@ static const struct glsl_row *find_row(struct agxc_spv *s, uint32_t number)
    for (size_t i = 0; i < AGX_COUNT(rows); i++)
       if (rows[i].number == number)
          return &rows[i];
-   agxc_spv_missing(s, "extended instruction GLSL.std.450 %s (%u)",
+   agxc_spv_missing(s, "extended instruction GLSL.std.450 %s (%u) is not supported: do without it",
                     agxc_spv_name(AGXC_SPV_NAME_GLSL, number), number);
 }
 

@@ -28,10 +28,12 @@ static void check_lanes(struct agxc_spv *s)
 {
    const uint32_t *size = s->shader->local_size;
    if (s->shader->has_dynamic_local_size)
-      agxc_spv_missing(s, "cooperative matrix in workgroups of dynamic size");
+      agxc_spv_missing(
+         s, "cooperative matrix in workgroups of dynamic size is not supported: fix the size");
    if (size[0] * size[1] * size[2] % AGX_SIMD_LANES)
       agxc_spv_missing(s,
-                       "cooperative matrix in workgroups of %ux%ux%u: whole subgroups of %u only",
+                       "cooperative matrix in workgroups of %ux%ux%u is not supported: make them "
+                       "whole subgroups of %u",
                        size[0], size[1], size[2], AGX_SIMD_LANES);
 }
 
@@ -121,7 +123,10 @@ static struct agxc_ref stride_bytes(struct agxc_spv *s, const struct agxc_spv_po
    const struct agxc_spv_type *component = agxc_spv_component(p->type);
    if (!component || component->kind == AGXC_SPV_BOOL || p->type->kind == AGXC_SPV_COOPERATIVE ||
        p->type->scalars == 3)
-      agxc_spv_missing(s, "cooperative matrix at a pointer to type %u", p->type->id);
+      agxc_spv_missing(s,
+                       "cooperative matrix at a pointer to type %u is not supported: point to "
+                       "numbers or vectors of them",
+                       p->type->id);
    bool is_small = stride.kind == AGXC_IMM && stride.imm < MAX_SMALL_STRIDE;
    unsigned bits = p->is_address && !is_small ? 64 : 32;
    return times(s, agxc_spv_resize(s, stride, bits, false), p->type->packed_B);
@@ -136,7 +141,7 @@ static bool is_volatile(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
                           SpvMemoryAccessNonPrivatePointerMask;
    uint32_t mask = agxc_spv_operand_count(in) > i ? agxc_spv_operand(s, in, i) : 0;
    if (mask & ~known)
-      agxc_spv_missing(s, "memory access 0x%x", mask);
+      agxc_spv_missing(s, "memory access 0x%x is not supported: leave out what is new in it", mask);
    return mask & shares;
 }
 
@@ -148,15 +153,21 @@ static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    uint32_t layout = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, layout_at));
    check_lanes(s);
    if (layout != ROW_MAJOR && layout != COLUMN_MAJOR)
-      agxc_spv_missing(s, "cooperative matrix layout %u", layout);
+      agxc_spv_missing(
+         s,
+         "cooperative matrix layout %u is not supported: use RowMajorKHR (0) or ColumnMajorKHR (1)",
+         layout);
    if (!agxc_spv_in_memory(&g.at))
-      agxc_spv_missing(s, "cooperative matrix outside buffers and workgroup memory");
+      agxc_spv_missing(
+         s,
+         "cooperative matrix lies outside of buffers and workgroup memory: keep it in one of them");
    if (agxc_spv_operand_count(in) <= layout_at + 1)
       agxc_spv_invalid(s, "no stride");
    struct agxc_ref stride =
       agxc_spv_scalar(s, agxc_spv_operand(s, in, layout_at + 1), AGXC_SPV_INT);
    if (stride.bits != 32)
-      agxc_spv_missing(s, "cooperative matrix stride of %u bits", stride.bits);
+      agxc_spv_missing(s, "cooperative matrix stride of %u bits is not supported: use 32",
+                       stride.bits);
    g.by_rows = layout == ROW_MAJOR;
    g.is_volatile = is_volatile(s, in, layout_at + 2);
    g.stride_B = stride_bytes(s, &g.at, stride);
@@ -326,14 +337,19 @@ void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_i
    uint32_t operands = agxc_spv_operand_count(in) > 3 ? agxc_spv_operand(s, in, 3) : 0;
    check_lanes(s);
    if (operands)
-      agxc_spv_missing(s, "cooperative matrix operands 0x%x", operands);
+      agxc_spv_missing(s, "cooperative matrix operands 0x%x are not supported: give none",
+                       operands);
    if (type->use != AGXC_SPV_USE_ACCUMULATOR || c_type->elem->bits != type->elem->bits)
-      agxc_spv_missing(s, "cooperative matrix of type %u from a sum of type %u", type->id,
-                       c_type->id);
+      agxc_spv_missing(s,
+                       "cooperative matrix of type %u from a sum of type %u is not supported: use "
+                       "one type for both",
+                       type->id, c_type->id);
    /* Source: docs/hw/machine.md, section 12: halves may be summed in halves or singles, singles
     * in singles only. */
    if (a_type->elem->bits != b_type->elem->bits || a_type->elem->bits > type->elem->bits)
-      agxc_spv_missing(s, "cooperative matrix product of float%u and float%u in float%u",
+      agxc_spv_missing(s,
+                       "cooperative matrix product of float%u and float%u in float%u is not "
+                       "supported: factors have one width, results that or a larger one",
                        a_type->elem->bits, b_type->elem->bits, type->elem->bits);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    memcpy(out, c, type->scalars * sizeof(*out));

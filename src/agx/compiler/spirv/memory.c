@@ -269,7 +269,8 @@ static struct choice choices_of(struct agxc_spv *s, const struct agxc_spv_pointe
       count *= p->dynamics[d].count;
    if (p->dynamic_count && count * AGX_MAX(p->type->scalars, 1u) > AGXC_SPV_MAX_SELECTS)
       agxc_spv_missing(s,
-                       "indexable private array: a dynamic index chooses from more than %u scalars",
+                       "indexable private array: a dynamic index chooses from more than %u "
+                       "scalars: use fewer, or a buffer",
                        AGXC_SPV_MAX_SELECTS);
    struct choice c = {.count = (uint32_t)count, .index_B = agxc_spv_u32(0)};
    c.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, c.count);
@@ -424,7 +425,7 @@ static struct access read_access(struct agxc_spv *s, const struct agxc_spv_instr
       return access;
    uint32_t mask = agxc_spv_operand(s, in, (*i)++);
    if (mask & ~known)
-      agxc_spv_missing(s, "memory access 0x%x", mask);
+      agxc_spv_missing(s, "memory access 0x%x is not supported: leave out what is new in it", mask);
    access.is_volatile = mask & SpvMemoryAccessVolatileMask;
    if (mask & SpvMemoryAccessAlignedMask)
       access.alignment = agxc_spv_operand(s, in, (*i)++);
@@ -443,7 +444,9 @@ static void check_alignment(struct agxc_spv *s, const struct agxc_spv_pointer *p
       agxc_spv_invalid(s, "alignment %u", access->alignment);
    uint32_t element_B = AGX_MIN(p->type->align_B, 4u);
    if (p->is_address && access->alignment && access->alignment < element_B)
-      agxc_spv_missing(s, "elements of %u bytes aligned to %u", element_B, access->alignment);
+      agxc_spv_missing(
+         s, "elements of %u bytes aligned to %u: align them to their size, or load smaller ones",
+         element_B, access->alignment);
 }
 
 void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)

@@ -16,7 +16,8 @@ static void need_no_matrix(struct agxc_spv *s, const struct agxc_spv_pointer *p)
    bool is_part =
       p->type->kind == AGXC_SPV_MATRIX || (p->type->kind == AGXC_SPV_VECTOR && p->row_major);
    if (agxc_spv_has_layout(p) && p->matrix_stride_B && is_part)
-      agxc_spv_missing(s, "variable pointer into a matrix");
+      agxc_spv_missing(s, "variable pointer into a matrix is not supported: point to the whole "
+                          "matrix or its buffer");
 }
 
 /* ---- known to value ---------------------------------------------------- */
@@ -57,8 +58,10 @@ void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
    struct agxc_ref bases[MAX_CHOICES], sizes[MAX_CHOICES];
    uint32_t count = p->var->elements;
    if (count > MAX_CHOICES)
-      agxc_spv_missing(s, "dynamic index into an array of %u buffers, at most %u", count,
-                       MAX_CHOICES);
+      agxc_spv_missing(s,
+                       "dynamic index into an array of %u buffers, at most %u: use shorter arrays, "
+                       "constant indices, or addresses (PhysicalStorageBuffer)",
+                       count, MAX_CHOICES);
    p->is_array = false;
    for (p->element = 0; p->element < count; p->element++) {
       uint32_t binding = point_at(s, p);
@@ -85,7 +88,8 @@ static struct agxc_ref *place_refs(struct agxc_spv *s, const struct agxc_spv_poi
 {
    struct agxc_ref *out = agxc_spv_refs(s, AGXC_SPV_POINTER_PARTS);
    if (!s->b.block)
-      agxc_spv_missing(s, "pointer in a constant expression");
+      agxc_spv_missing(
+         s, "pointer in a constant expression is not supported: compute it in a function");
    switch (p->place) {
    case AGXC_SPV_PLACE_BUFFER:
       bound_refs(s, p, out);
@@ -103,7 +107,9 @@ static struct agxc_ref *place_refs(struct agxc_spv *s, const struct agxc_spv_poi
       out[AGXC_SPV_POINTER_SIZE] = p->size;
       break;
    default:
-      agxc_spv_missing(s, "pointer of storage class %s as a value",
+      agxc_spv_missing(s,
+                       "pointer of storage class %s as a value is not supported: use its variable "
+                       "where it is needed",
                        agxc_spv_storage_name(p->var->storage));
    }
    return out;
@@ -122,7 +128,9 @@ struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct 
 {
    struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
    if (!type->scalars)
-      agxc_spv_missing(s, "pointer of storage class %s as a value",
+      agxc_spv_missing(s,
+                       "pointer of storage class %s as a value is not supported: use its variable "
+                       "where it is needed",
                        agxc_spv_storage_name(type->storage));
    if (!type->elem)
       agxc_spv_invalid(s, "pointer type %u, which is only announced", type->id);
@@ -244,8 +252,9 @@ void agxc_spv_op_ptr_convert(struct agxc_spv *s, const struct agxc_spv_instr *in
    if (pointer->kind != AGXC_SPV_POINTER || number->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "from type %u to type %u", from->id, to->id);
    if (!agxc_spv_type_is_address(pointer))
-      agxc_spv_missing(s, "pointer of storage class %s as a number",
-                       agxc_spv_storage_name(pointer->storage));
+      agxc_spv_missing(
+         s, "pointer of storage class %s as a number is not supported: use PhysicalStorageBuffer",
+         agxc_spv_storage_name(pointer->storage));
    struct agxc_ref *out = agxc_spv_refs(s, 1);
    out[0] = agxc_spv_resize(s, refs[0], to_pointer ? 64 : to->bits, false);
    agxc_spv_define(s, in, out);

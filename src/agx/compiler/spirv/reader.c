@@ -106,9 +106,14 @@ uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id)
    if (entry->kind != AGXC_SPV_ID_VALUE || entry->region || entry->type->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "id %u is no integer constant", id);
    if (entry->refs[0].kind != AGXC_IMM)
-      agxc_spv_missing(s, "constant %u, which depends on the size of a workgroup of dynamic size",
+      agxc_spv_missing(s,
+                       "constant %u depends on the size of a workgroup of dynamic size: fix the "
+                       "size, or use a constant",
                        id);
    if ((uint64_t)entry->refs[0].imm > UINT32_MAX)
-      agxc_spv_missing(s, "constant %u of more than 32 bits as index or size", id);
+      agxc_spv_missing(
+         s,
+         "constant %u of more than 32 bits is too large for an index or size: at most 4294967295",
+         id);
    return (uint32_t)entry->refs[0].imm;
 }

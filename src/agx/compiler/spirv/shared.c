@@ -54,7 +54,9 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
       thread = agxc_spv_u32(0);
       threads = 1;
       if (count > MOST_ZEROS)
-         agxc_spv_missing(s, "%u bytes that begin with 0 in workgroups of dynamic size, at most %u",
+         agxc_spv_missing(s,
+                          "%u bytes that begin with 0 in workgroups of dynamic size, at most %u: "
+                          "clear them in the kernel",
                           to_B - from_B, MOST_ZEROS * ZEROS_B);
    }
    struct agxc_ref zeros[ZERO_WORDS], zero = agxc_spv_u32(0);

@@ -177,7 +177,9 @@ void agxc_spv_op_ballot_count(struct agxc_spv *s, const struct agxc_spv_instr *i
    uint32_t operation = agxc_spv_operand(s, in, 1);
    struct agxc_ref word = ballot_word(s, in, 2);
    if (operation > SpvGroupOperationExclusiveScan)
-      agxc_spv_invalid(s, "group operation %u", operation);
+      agxc_spv_invalid(s,
+                       "group operation %u is not supported: use Reduce (0) to ClusteredReduce (3)",
+                       operation);
    if (operation != SpvGroupOperationReduce) {
       uint32_t mask = operation == SpvGroupOperationInclusiveScan ? SpvBuiltInSubgroupLeMask
                                                                   : SpvBuiltInSubgroupLtMask;
@@ -307,7 +309,9 @@ void agxc_spv_op_group_arithmetic(struct agxc_spv *s, const struct agxc_spv_inst
    if (operation == SpvGroupOperationClusteredReduce)
       lanes = cluster_size(s, in, 3);
    else if (!scans && operation != SpvGroupOperationReduce)
-      agxc_spv_missing(s, "group operation %u", operation);
+      agxc_spv_missing(s,
+                       "group operation %u is not supported: use Reduce (0) to ClusteredReduce (3)",
+                       operation);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
       out[i] =

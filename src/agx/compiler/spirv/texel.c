@@ -140,9 +140,10 @@ void agxc_spv_op_texel_pointer(struct agxc_spv *s, const struct agxc_spv_instr *
    if (result->kind != AGXC_SPV_POINTER || result->elem != image->type->elem)
       agxc_spv_invalid(s, "result type %u", result->id);
    if (image->is_array || image->var->elements)
-      agxc_spv_missing(s, "atomic on an image of an array");
+      agxc_spv_missing(s, "atomic on an image of an array is not supported: index by a constant, "
+                          "or use an image of its own");
    if (image->type->image.is_multisampled)
-      agxc_spv_missing(s, "atomic on a multisampled image");
+      agxc_spv_missing(s, "atomic on a multisampled image is not supported: use a buffer");
    if (image->type->image.dim == SpvDimBuffer) {
       point_into_buffer(s, in, image);
       return;

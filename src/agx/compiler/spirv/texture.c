@@ -51,7 +51,8 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
          continue;
       mask &= ~rows[row].bit;
       if (rows[row].refused)
-         agxc_spv_missing(s, "image operand %s", rows[row].refused);
+         agxc_spv_missing(s, "image operand %s is not supported: compute the level of detail",
+                          rows[row].refused);
       uint32_t *ids = (uint32_t *)((char *)&operands + rows[row].offset);
       for (uint32_t word = 0; word < rows[row].words; word++) {
          uint32_t id = agxc_spv_operand(s, in, i++);
@@ -60,7 +61,8 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       }
    }
    if (mask)
-      agxc_spv_missing(s, "image operands 0x%x", mask);
+      agxc_spv_missing(s, "image operands 0x%x are not supported: leave out what is new in them",
+                       mask);
    return operands;
 }
 
@@ -106,7 +108,7 @@ static struct coordinates read_coordinates(struct agxc_spv *s, const struct agxc
    if (component->kind != kind || given < axes + has_layer)
       agxc_spv_invalid(s, "coordinates %u", id);
    if (kind == AGXC_SPV_FLOAT && component->bits != 32)
-      agxc_spv_missing(s, "coordinates of %u bits", component->bits);
+      agxc_spv_missing(s, "coordinates of %u bits are not supported: use 32", component->bits);
    for (uint32_t i = 0; i < axes + has_layer; i++) {
       if (i == 1 && axes == 1)
          c.at[c.count++] = row;
@@ -127,7 +129,7 @@ static struct agxc_ref pack_axes(struct agxc_spv *s, const struct agxc_ref *refs
    for (uint32_t i = 0; i < count; i++) {
       if (refs[i].kind == AGXC_IMM &&
           (int32_t)refs[i].imm != (int32_t)((refs[i].imm & 7) - (refs[i].imm & 8)))
-         agxc_spv_missing(s, "texel offset %d", (int)(int32_t)refs[i].imm);
+         agxc_spv_missing(s, "texel offset %d is out of range: -8 to 7", (int)(int32_t)refs[i].imm);
       struct agxc_ref part = agxc_spv_build2(s, AGXC_OP_IAND, refs[i], agxc_spv_u32(15));
       part = agxc_spv_build2(s, AGXC_OP_ISHL, part, agxc_spv_u32(4 * i));
       packed = agxc_spv_build2(s, AGXC_OP_IOR, packed, part);
@@ -254,7 +256,8 @@ void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in
       read_coordinates(s, type, agxc_spv_operand(s, in, 1), AGXC_SPV_INT, agxc_spv_u32(0));
    struct agxc_ref level = operands.lod ? agxc_spv_index(s, operands.lod) : agxc_none();
    if (type->image.is_storage && operands.lod)
-      agxc_spv_missing(s, "image operand Lod of a storage image");
+      agxc_spv_missing(
+         s, "image operand Lod of a storage image is not supported: bind the level as an image");
    need_sample(s, type, &operands);
    if (type->image.dim == SpvDimBuffer)
       agxc_spv_texel_of_buffer(s, image, c.at[0], c.at);
@@ -302,7 +305,8 @@ static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_ty
                                     const struct operands *operands, bool is_gather)
 {
    if (is_gather && (operands->lod || operands->gradients[0]))
-      agxc_spv_missing(s, "level of an ImageGather");
+      agxc_spv_missing(s,
+                       "level of an ImageGather is not supported: gather from level 0, or fetch");
    if (is_gather)
       return agxc_none();
    if (operands->gradients[0])
@@ -336,7 +340,9 @@ static struct agxc_ref emit_sample(struct agxc_spv *s, const struct agxc_spv_poi
    struct agxc_ref heap, place;
    const struct agxc_spv_pointer *sampler = image->sampler;
    if (sampler->dynamic.kind != AGXC_NONE && sampler->var->elements > AGX_PROGRAM_MAX_SAMPLERS)
-      agxc_spv_missing(s, "dynamic index into an array of more than %u samplers",
+      agxc_spv_missing(s,
+                       "dynamic index into an array of more than %u samplers, or one without a "
+                       "length: use fewer, or constant indices",
                        AGX_PROGRAM_MAX_SAMPLERS);
    agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &heap, &place);
    uint32_t binding = agxc_spv_use_binding(s, image, AGX_BINDING_READS);
@@ -409,7 +415,8 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
 /* Derivatives are those of a quad of pixels, which compute programs don't have. */
 void agxc_spv_op_image_implicit(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   agxc_spv_missing(s, "implicit level of detail in a compute shader");
+   agxc_spv_missing(
+      s, "implicit level of detail in a compute shader is not supported: give Lod or Grad");
 }
 
 void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -421,7 +428,8 @@ void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in
    struct operands operands = read_operands(s, in, 3);
    need_sample(s, type, &operands);
    if (operands.lod)
-      agxc_spv_missing(s, "image operand Lod of a storage image");
+      agxc_spv_missing(
+         s, "image operand Lod of a storage image is not supported: bind the level as an image");
    struct coordinates c =
       read_coordinates(s, type, agxc_spv_operand(s, in, 1), AGXC_SPV_INT, agxc_spv_u32(0));
    uint32_t dim = agxc_spv_image_dim(type);

@@ -55,7 +55,9 @@ void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *t
    bool has_values =
       agxc_spv_type_is_scalar(type) || (is_composite(type) && type->kind != AGXC_SPV_RUNTIME_ARRAY);
    if (type->kind == AGXC_SPV_POINTER && !type->scalars)
-      agxc_spv_missing(s, "pointer of storage class %s as a value",
+      agxc_spv_missing(s,
+                       "pointer of storage class %s as a value is not supported: use its variable "
+                       "where it is needed",
                        agxc_spv_storage_name(type->storage));
    has_values |= type->kind == AGXC_SPV_POINTER;
    if (!has_values)
@@ -146,7 +148,8 @@ static void nest(struct agxc_spv *s, struct agxc_spv_type *type, const struct ag
 {
    type->depth = AGX_MAX(type->depth, inner->depth + 1);
    if (type->depth > AGXC_SPV_MAX_TYPE_DEPTH)
-      agxc_spv_missing(s, "type nested more than %u deep", AGXC_SPV_MAX_TYPE_DEPTH);
+      agxc_spv_missing(s, "type is nested more than %u deep: nest fewer structs and arrays",
+                       AGXC_SPV_MAX_TYPE_DEPTH);
 }
 
 static void check_stored(struct agxc_spv *s, const struct agxc_spv_type *type)
@@ -163,7 +166,8 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
    if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
       agxc_spv_invalid(s, "%u bits", bits);
    if (!is_int && (bits == 8 || bits == 64 || agxc_spv_operand_count(in) > 1))
-      agxc_spv_missing(s, "Float%u%s", bits, bits == 16 ? " of another encoding" : "");
+      agxc_spv_missing(s, "Float%u%s is not supported: use floats of 16 or 32 bits", bits,
+                       bits == 16 ? " of another encoding" : "");
    type->kind = is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
    type->bits = (uint8_t)bits;
    type->is_signed = is_int && agxc_spv_operand(s, in, 1) != 0;
@@ -389,9 +393,11 @@ static void read_function_type(struct agxc_spv *s, const struct agxc_spv_instr *
 static void check_sampled_type(struct agxc_spv *s, const struct agxc_spv_type *type)
 {
    if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
-      agxc_spv_missing(s, "image of type %u, which is no number", type->id);
+      agxc_spv_missing(
+         s, "image of type %u, which is no number, is not supported: give it one of 32 bits",
+         type->id);
    if (type->bits != 32)
-      agxc_spv_missing(s, "image of %u-bit components", type->bits);
+      agxc_spv_missing(s, "image of %u-bit components is not supported: use 32", type->bits);
 }
 
 static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -404,9 +410,13 @@ static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
    check_sampled_type(s, type->elem);
    if (dim > SpvDimSubpassData || (sampled != 1 && sampled != 2))
-      agxc_spv_missing(s, "image of dimension %u, Sampled %u", dim, sampled);
+      agxc_spv_missing(s,
+                       "image of dimension %u, Sampled %u is not supported: use 1D, 2D, 3D, Cube "
+                       "or Buffer, and Sampled 1 or 2",
+                       dim, sampled);
    if (dim > SpvDimCube && dim != SpvDimBuffer)
-      agxc_spv_missing(s, "image of dimension %s", refused[dim]);
+      agxc_spv_missing(s, "image of dimension %s is not supported: use 1D, 2D, 3D, Cube or Buffer",
+                       refused[dim]);
    type->image.dim = (uint8_t)dim;
    type->image.is_array = agxc_spv_operand(s, in, 3) != 0;
    type->image.is_multisampled = agxc_spv_operand(s, in, 4) != 0;
@@ -453,10 +463,14 @@ static void read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in
    if (scope != SpvScopeSubgroup)
       agxc_spv_missing(s, "cooperative matrix of scope %u: Subgroup (3) only", scope);
    if (type->elem->kind == AGXC_SPV_INT)
-      agxc_spv_missing(s, "cooperative matrix of integers (%s%u)",
-                       type->elem->is_signed ? "int" : "uint", type->elem->bits);
+      agxc_spv_missing(
+         s, "cooperative matrix of integers (%s%u) is not supported: use floats of 16 or 32 bits",
+         type->elem->is_signed ? "int" : "uint", type->elem->bits);
    if (type->elem->kind != AGXC_SPV_FLOAT || type->elem->bits > 32)
-      agxc_spv_missing(s, "cooperative matrix with components of type %u", type->elem->id);
+      agxc_spv_missing(s,
+                       "cooperative matrix with components of type %u is not supported: use floats "
+                       "of 16 or 32 bits",
+                       type->elem->id);
    type->rows = read_size(s, in, 2);
    type->columns = read_size(s, in, 3);
    type->use = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 4));

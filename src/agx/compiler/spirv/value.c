@@ -77,7 +77,9 @@ static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_sp
       agxc_spv_check_value_type(s, entry->type);
    bool is_value = entry->kind == AGXC_SPV_ID_VALUE, is_known = entry->kind == AGXC_SPV_ID_POINTER;
    if (is_known && agxc_spv_type_is_handle(entry->type) && kind != AGXC_SPV_ID_POINTER)
-      agxc_spv_missing(s, "image or sampler %u as a value", id);
+      agxc_spv_missing(
+         s, "image or sampler %u as a value is not supported: use its variable where it is needed",
+         id);
    bool is_pointer = is_known || (is_value && entry->type->kind == AGXC_SPV_POINTER);
    if (kind == AGXC_SPV_ID_POINTER ? !is_pointer : !is_value && !is_known)
       agxc_spv_invalid(s, "id %u is no %s", id, kind == AGXC_SPV_ID_POINTER ? "pointer" : "value");

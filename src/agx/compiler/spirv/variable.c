@@ -41,7 +41,9 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    const struct agxc_spv_type *block = var->type;
    bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
    if (block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle)
-      agxc_spv_missing(s, "array of buffers without a length (capability RuntimeDescriptorArray)");
+      agxc_spv_missing(
+         s, "array of buffers without a length (capability RuntimeDescriptorArray) is not "
+            "supported: give it a length, or pass addresses (PhysicalStorageBuffer)");
    if (block->kind == AGXC_SPV_ARRAY || block->kind == AGXC_SPV_RUNTIME_ARRAY) {
       /* An empty one counts as one of one, which nothing uses. */
       var->elements =
@@ -52,7 +54,8 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u %s, at most %u", var->elements,
                      is_handle ? "images or samplers" : "buffers", AGX_PROGRAM_MAX_ELEMENTS);
    if (block->kind == AGXC_SPV_ARRAY)
-      agxc_spv_missing(s, "array of arrays of %s", is_handle ? "images or samplers" : "buffers");
+      agxc_spv_missing(s, "array of arrays of %s is not supported: use one array",
+                       is_handle ? "images or samplers" : "buffers");
    if (is_handle && !agxc_spv_type_is_handle(block))
       agxc_spv_invalid(s, "UniformConstant of type %u", var->type->id);
    if (!is_handle && (block->kind != AGXC_SPV_STRUCT || !block->is_block))
@@ -170,7 +173,9 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "Function variable outside functions");
    if (var->initializer && var->place != AGXC_SPV_PLACE_SLOTS &&
        var->place != AGXC_SPV_PLACE_SHARED)
-      agxc_spv_missing(s, "initializer in storage class %s", agxc_spv_storage_name(var->storage));
+      agxc_spv_missing(
+         s, "initializer in storage class %s is not supported: store the value in the kernel",
+         agxc_spv_storage_name(var->storage));
    if (var->place == AGXC_SPV_PLACE_SHARED)
       read_shared(s, var);
    if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
@@ -186,7 +191,8 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
       if (!agxc_spv_same_shape(type, var->type))
          agxc_spv_invalid(s, "initializer of type %u", type->id);
       if (var->place == AGXC_SPV_PLACE_SHARED && !is_zero(refs, type->scalars))
-         agxc_spv_missing(s, "workgroup memory that begins with other values than 0");
+         agxc_spv_missing(s, "workgroup memory that begins with other values than 0 is not "
+                             "supported: store them in the kernel");
    }
    *s->variables_tail = var;
    s->variables_tail = &var->next;
@@ -432,7 +438,9 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
       if (!s->binding_used[i])
          continue;
       if (shader->binding_count == AGX_PROGRAM_MAX_BINDINGS)
-         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u bindings",
+         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED,
+                        "more than %u bindings are used, each element of an array of buffers "
+                        "counting as one: use fewer, or pass addresses (PhysicalStorageBuffer)",
                         AGX_PROGRAM_MAX_BINDINGS);
       to[i] = shader->binding_count;
       shader->bindings[shader->binding_count++] = s->bindings[i];

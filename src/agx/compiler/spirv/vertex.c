@@ -117,9 +117,11 @@ static uint32_t visit_input(struct agxc_spv *s, const struct agxc_spv_type *type
    const struct agxc_spv_type *scalar = agxc_spv_component(type);
    uint32_t count = type->kind == AGXC_SPV_VECTOR ? type->count : 1;
    if (!scalar || (scalar->kind != AGXC_SPV_INT && scalar->kind != AGXC_SPV_FLOAT))
-      agxc_spv_missing(s, "vertex input of type %u, which is no number", type->id);
+      agxc_spv_missing(
+         s, "vertex input of type %u, which is no number, is not supported: use integers or floats",
+         type->id);
    if (scalar->bits != 32)
-      agxc_spv_missing(s, "vertex input of %u bits", scalar->bits);
+      agxc_spv_missing(s, "vertex input of %u bits is not supported: use 32", scalar->bits);
    if (*location >= AGX_PROGRAM_MAX_ATTRIBUTES)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "input location %u, at most %u", *location,
                      AGX_PROGRAM_MAX_ATTRIBUTES - 1);
@@ -188,7 +190,7 @@ static void capture(struct agxc_spv *s, const struct output *o, uint32_t buffer,
    const uint8_t *bits = agxc_spv_scalar_bits(s, o->type);
    for (uint32_t i = 0; i < o->type->scalars; i++)
       if (bits[i] != 32)
-         agxc_spv_missing(s, "vertex output of %u bits", bits[i]);
+         agxc_spv_missing(s, "vertex output of %u bits is not supported: use 32", bits[i]);
    if (v->captured_count == v->captured_capacity) {
       uint32_t capacity = AGX_MAX(2 * v->captured_capacity, 16u);
       v->captured =
@@ -279,7 +281,8 @@ static void take_default(struct agxc_spv *s, const struct output *o, void *user)
       if (!o->builtin && o->var->type->kind != AGXC_SPV_STRUCT)
          agxc_spv_invalid(s, "vertex output %u without Location", o->var->id);
       if (!o->builtin)
-         agxc_spv_missing(s, "output block %u without Location of each member", o->var->id);
+         agxc_spv_missing(s, "output block %u lacks a Location: decorate the block or each member",
+                          o->var->id);
       return;
    }
    uint32_t location = o->builtin ? 0 : AGX_MIN(o->location->value, 1u << 20) * 4 + 1;
