@@ -84,6 +84,7 @@ static const struct foreign {
    {"one_binding", copied_handles, true, true},
    {"stages", stages},
    {"joins", joins},
+   {"unsized_buffers", annotations},
    {"far_pointers", far_pointers},
    {"large_zeros", annotations},
 };

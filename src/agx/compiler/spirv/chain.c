@@ -88,6 +88,11 @@ static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
 {
    struct agxc_ref index = agxc_spv_index(s, id);
    struct agxc_spv_type *block = p->type->elem;
+   if (p->var->is_unsized && (index.kind != AGXC_IMM || index.imm >= p->var->elements))
+      agxc_spv_missing(s,
+                       "dynamic index into an array of buffers without a length (capability "
+                       "RuntimeDescriptorArray): give it a length, use constant indices, or pass "
+                       "addresses (PhysicalStorageBuffer)");
    if (index.kind == AGXC_IMM) {
       p->element = (uint32_t)AGX_MIN((uint64_t)index.imm, p->var->elements - 1);
       p->is_array = false;

@@ -35,6 +35,12 @@ static void scan_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
    for (uint32_t i = 1; i < agxc_spv_operand_count(in); i++)
       if (!is_constant(s, agxc_spv_operand(s, in, i)))
          agxc_spv_id(s, root)->is_indexed = true;
+   if (agxc_spv_operand_count(in) < 2 || !is_constant(s, agxc_spv_operand(s, in, 1)))
+      return;
+   const struct agxc_spv_id *index = agxc_spv_id(s, agxc_spv_operand(s, in, 1));
+   uint64_t first = index->type->kind == AGXC_SPV_INT ? (uint64_t)index->refs[0].imm : 0;
+   agxc_spv_id(s, root)->elements =
+      AGX_MAX(agxc_spv_id(s, root)->elements, (uint32_t)AGX_MIN(first, UINT32_MAX - 1ull) + 1);
 }
 
 static void scan_call(struct agxc_spv *s, const struct agxc_spv_instr *in)

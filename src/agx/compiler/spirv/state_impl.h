@@ -146,6 +146,7 @@ struct agxc_spv_id {
    bool depends_on_size; /* a constant that becomes a value: see dynamic_size.c */
    uint32_t root;        /* pointers: the variable or parameter that a chain starts from, or 0 */
    bool is_indexed;      /* of such a root: something indexes it dynamically */
+   uint32_t elements;    /* of such a root: no constant is its first index from here on */
 };
 
 /* ---- pointers ---------------------------------------------------------- */
@@ -200,6 +201,7 @@ struct agxc_spv_variable {
    /* BUFFER, HANDLE: of an array of buffers, images or samplers, whose block is type->elem; else
     * 0. HANDLE: AGX_PROGRAM_UNSIZED too. */
    uint32_t elements;
+   bool is_unsized; /* BUFFER: an array without a length, of which constants name elements */
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
    bool allocated;

@@ -35,15 +35,20 @@ static const struct agxc_spv_type *handle_type(const struct agxc_spv_variable *v
    return var->elements ? var->type->elem : var->type;
 }
 
+static void count_bindings(struct agxc_spv *s, uint32_t more)
+{
+   if (more > MAX_BUFFERS - s->binding_count)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays: use shorter ones",
+                     MAX_BUFFERS);
+   s->binding_count += more;
+}
+
 static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
    const struct agxc_spv_type *block = var->type;
    bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
-   if (block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle)
-      agxc_spv_missing(
-         s, "array of buffers without a length (capability RuntimeDescriptorArray) is not "
-            "supported: give it a length, or pass addresses (PhysicalStorageBuffer)");
+   var->is_unsized = block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle;
    if (block->kind == AGXC_SPV_ARRAY || block->kind == AGXC_SPV_RUNTIME_ARRAY) {
       /* An empty one counts as one of one, which nothing uses. */
       var->elements =
@@ -73,10 +78,8 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    var->coherent = agxc_spv_decoration(id, SpvDecorationCoherent) ||
                    agxc_spv_decoration(id, SpvDecorationVolatile);
    s->any_aliased_image |= is_handle && !var->restricted;
-   uint64_t count = (uint64_t)s->binding_count + (is_handle ? 1 : AGX_MAX(var->elements, 1u));
-   if (count > MAX_BUFFERS)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays", MAX_BUFFERS);
-   s->binding_count = (uint32_t)count;
+   if (!var->is_unsized)
+      count_bindings(s, is_handle ? 1 : AGX_MAX(var->elements, 1u));
 }
 
 /* Source: the SPIR-V specification, 3.21. */
@@ -388,8 +391,23 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
    }
 }
 
+/* Arrays of buffers without a length end behind the last element that a constant names. */
+static void size_arrays(struct agxc_spv *s)
+{
+   for (struct agxc_spv_variable *var = s->variables; var; var = var->next) {
+      if (!var->is_unsized)
+         continue;
+      var->elements = AGX_MAX(agxc_spv_id(s, var->id)->elements, 1u);
+      if (var->elements > AGX_PROGRAM_MAX_ELEMENTS)
+         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "element %u of array %u of buffers, at most %u",
+                        var->elements - 1, var->id, AGX_PROGRAM_MAX_ELEMENTS - 1);
+      count_bindings(s, var->elements);
+   }
+}
+
 void agxc_spv_assign_bindings(struct agxc_spv *s)
 {
+   size_arrays(s);
    uint32_t count = AGX_MAX(s->binding_count + agxc_spv_vertex_binding_count(s), 1u), n = 0;
    struct agxc_spv_variable **sorted = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_variable *, count);
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
