@@ -3,7 +3,8 @@
 """Compares the open questions that docs/hw and the tables of src/agx mark with those of `agx selftest`.
 
 Fails when an id of a mark is not in tools/agx/selftest/questions.def, when that names an id without a mark, when
-a mark has no id, and when a question has both an experiment in tools/agx/selftest and a reason why there is none.
+a mark has no id, and when a question has neither an experiment in tools/agx/selftest nor a reason why there is none,
+or both.
 """
 import pathlib
 import re
@@ -46,6 +47,8 @@ def main():
     for name in sorted(asked - set(names)):
         problems.append('tools/agx/selftest: an experiment asks %s, which is not in questions.def' % name)
     for name, reason in questions:
+        if name not in asked and reason == 'NULL':
+            problems.append('questions.def: %s has neither an experiment nor a reason' % name)
         if name in asked and reason != 'NULL':
             problems.append('questions.def: %s has an experiment and a reason why there is none' % name)
     print('\n'.join(problems) if problems else '%d questions, %d with an experiment' % (len(names), len(asked)))

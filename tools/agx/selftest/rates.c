@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agx/hw/packet.h"
 #include "base/util.h"
 #include "selftest.h"
 
@@ -90,12 +91,17 @@ static agx_status run_rate(const struct selftest_experiment *experiment,
    const uint32_t groups = kind == ONE_GROUP ? 1 : (is_modelled ? MODELLED_GROUPS : GROUPS) * cores;
    struct selftest_launch launch = {
       .program = program,
+      .preamble = experiment->launch.preamble,
       .from = is_altered ? experiment->launch.from : NULL,
       .to = experiment->launch.to,
       .threads = {32 * groups, 1, 1},
       .shared_B = 4096,
    };
    double cycles[2];
+   if (experiment->image) {
+      AGX_TRY(selftest_write_image(machine, experiment->image));
+      memset(machine->data + SELFTEST_PIXELS, 0, 0x4000);
+   }
    for (unsigned i = 0; i < 2; i++) {
       write_program(program, experiment->launch.program, bodies[i]);
       AGX_TRY(measure_loops(machine, &launch, loops, &cycles[i]));
@@ -129,6 +135,18 @@ static agx_status run_long(const struct selftest_experiment *experiment,
 {
    return run_rate(experiment, machine, is_altered, LONG_BODY, seen);
 }
+
+#define TEXTURE(row, questions, text, before, after)                                               \
+   {.name = row,                                                                                   \
+    .ids = questions,                                                                              \
+    .run = run_latency,                                                                            \
+    .flags = SELFTEST_HARDWARE,                                                                    \
+    .image = &zeros,                                                                               \
+    .launch = {                                                                                    \
+       .program = text, .preamble = SELFTEST_IMAGE_PREAMBLE, .from = before, .to = after}},
+/* Its pixels are zeros, so that a result is the next place. */
+static const struct selftest_image zeros = {.channels = AGX_HW_CHANNELS_R8G8B8A8,
+                                            .type = AGX_HW_TEXTURE_TYPE_UINT};
 
 #define RATE(function, row, questions, text, before, after)                                        \
    {.name = row,                                                                                   \

@@ -19,8 +19,9 @@
 #define VIRTUAL_INSTRUCTIONS "4000000"
 
 static const struct selftest_group *const groups[] = {
-   &selftest_alu,      &selftest_lanes,       &selftest_control, &selftest_memory,
-   &selftest_launches, &selftest_submissions, &selftest_unknown, &selftest_rates,
+   &selftest_alu,     &selftest_lanes,    &selftest_control,
+   &selftest_memory,  &selftest_launches, &selftest_submissions,
+   &selftest_unknown, &selftest_images,   &selftest_rates,
 };
 
 struct options {

@@ -149,7 +149,33 @@ enum selftest_flags {
    SELFTEST_NO_FRAME = 2, /* the program loads and stores for itself */
    SELFTEST_HARDWARE = 4, /* times of real hardware only: no modelled device behind a DRM node */
    SELFTEST_SOFT = 8,     /* meets unmapped memory, which ends a submission without soft faults */
+   SELFTEST_PIXELS_SEEN = 16, /* what is stored to the image is compared, too */
 };
+
+/* What a texture, a storage image and two samplers are like. Zeros: 8 by 8 texels in two
+ * dimensions, one level, the GPU's tiles, nearest texels, a transparent border. */
+struct selftest_image {
+   uint32_t channels, type, dimension, layout; /* as the descriptors of agx/hw have them */
+   uint32_t width, height, depth, levels;
+   uint32_t stride;        /* bytes of a row, of linear ones */
+   bool srgb, is_reversed; /* is_reversed: R, G, B, A come from A, B, G, R */
+   uint32_t filter, mip, border, anisotropy;
+   bool has_tile; /* the launch has tile memory, 8 bytes a sample */
+   bool compare;  /* less */
+   bool has_wrap;
+   uint32_t wrap;
+};
+
+/* Loads what selftest_write_image wrote: ts0, ts1, ss0 and ss1. */
+#define SELFTEST_IMAGE_PREAMBLE                                                                    \
+   "tex_state_store ts=ts0 heap=du12 offset=0 group=a; "                                           \
+   "tex_state_store ts=ts1 heap=du12 offset=24 group=a; "                                          \
+   "sampler_state_store ss=ss0 heap=du12 offset=64 group=a; "                                      \
+   "sampler_state_store ss=ss1 heap=du12 offset=72 group=a; wait group=a"
+
+/* Writes descriptors and pixels. */
+AGX_MUST_CHECK agx_status selftest_write_image(struct selftest_machine *machine,
+                                               const struct selftest_image *image);
 
 struct selftest_experiment;
 typedef agx_status selftest_fn(const struct selftest_experiment *experiment,
@@ -164,7 +190,8 @@ struct selftest_experiment {
    const char *what;       /* of those with a function: what they do, in words */
    const char *alteration; /* of those with a function: what the device is given instead */
    enum selftest_inputs inputs;
-   struct selftest_launch launch; /* of programs, with their alteration in from and to */
+   const struct selftest_image *image; /* of those about images */
+   struct selftest_launch launch;      /* of programs, with their alteration in from and to */
 };
 
 /* Runs the program of an experiment between a prologue and an epilogue: r4 is the thread in the
