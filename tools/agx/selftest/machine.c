@@ -64,6 +64,10 @@ void selftest_close(struct selftest_machine *machine)
 {
    if (machine->stamps)
       agxw_stamps_destroy(machine->stamps);
+   if (machine->scratch_bo)
+      agxw_bo_destroy(machine->scratch_bo);
+   if (machine->helper_bo)
+      agxw_bo_destroy(machine->helper_bo);
    if (machine->read_only_bo)
       agxw_bo_destroy(machine->read_only_bo);
    if (machine->data_bo)
@@ -199,6 +203,9 @@ agx_status selftest_prepare(struct selftest_machine *machine, const struct selft
    if (launch->preamble)
       AGX_TRY(selftest_assemble(chip, launch->preamble, in_program ? NULL : from, launch->to,
                                 machine->code + PREAMBLE_AT, CODE_AT - PREAMBLE_AT, &length));
+   machine->needs_helper = launch->scratch_B != 0;
+   if (machine->needs_helper)
+      AGX_TRY(selftest_make_helper(machine));
    write_uniforms(machine, launch);
    AGX_TRY(write_words(machine, launch));
    return write_stream(machine, launch);
@@ -245,7 +252,8 @@ agx_status selftest_submit_on(struct selftest_machine *machine, struct agxw_queu
                                       .waits = &before,
                                       .wait_count = 1,
                                       .signals = &done,
-                                      .signal_count = 1};
+                                      .signal_count = 1,
+                                      .helper = machine->needs_helper ? &machine->helper : NULL};
    *out_outcome = (struct selftest_outcome){0};
    times[0] = times[1] = 0;
    machine->counters = (struct agx_kmd_counters){0};

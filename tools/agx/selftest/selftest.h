@@ -25,7 +25,8 @@ enum {
    SELFTEST_DATA_B = 0x40000,
 };
 
-#define SELFTEST_MAX_THREADS 1024
+#define SELFTEST_MAX_THREADS   1024
+#define SELFTEST_MAX_SCRATCH_B 256
 
 /* What each program finds in its uniforms, as 64-bit numbers from du0, du2, du4 ... on: addresses
  * of input, output, spare memory, the first byte behind the buffer, the read-only buffer, an
@@ -42,6 +43,9 @@ struct selftest_machine {
    struct agxw_timeline *timeline;
    uint64_t point;
    struct agxw_bo *code_bo, *data_bo, *read_only_bo;
+   struct agxw_bo *helper_bo, *scratch_bo; /* made for the first launch that wants stacks */
+   struct agxw_helper helper;
+   bool needs_helper; /* what is prepared */
    struct agxw_stamps *stamps;
    uint8_t *code, *data;
    uint64_t data_va;
@@ -57,7 +61,8 @@ struct selftest_launch {
    const char *from, *to; /* in the program, or else the preamble: an alteration; or NULL */
    uint32_t threads[3], local[3];
    bool has_threads; /* threads[] counts even where it has a 0 */
-   uint32_t halves, shared_B, scratch_B;
+   uint32_t halves, shared_B;
+   uint32_t scratch_B;      /* of a thread's stack, SELFTEST_MAX_SCRATCH_B at most */
    uint32_t sample_stride;  /* of tile memory, in 8 bytes */
    uint32_t uniform_halves; /* that are loaded; 0: all 64 */
    uint32_t loops;          /* u14 */
@@ -80,6 +85,8 @@ void selftest_close(struct selftest_machine *machine);
 AGX_MUST_CHECK agx_status selftest_reopen(struct selftest_machine *machine);
 /* Zeroes the data buffer but for uniforms, fills the output with 0xee. */
 void selftest_clear(struct selftest_machine *machine);
+/* Makes the helper program and the memory that it hands out, once. */
+AGX_MUST_CHECK agx_status selftest_make_helper(struct selftest_machine *machine);
 /* Writes code, launch words, uniforms and the stream of a launch. */
 AGX_MUST_CHECK agx_status selftest_prepare(struct selftest_machine *machine,
                                            const struct selftest_launch *launch);
