@@ -21,6 +21,7 @@ static void the_virtual_device_is_described(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "info --json --device virtual:g14s", text), 0);
    assert_non_null(strstr(text, "\"chip\": \"g14s\""));
    assert_non_null(strstr(text, "\"virtual\": true"));
+   assert_non_null(strstr(text, "\"max_binding_bytes\": 4294967295"));
    assert_non_null(strstr(text, "\"nodes\": ["));
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <agx/object.h>
+
 #include "agx.h"
 #include "base/json.h"
 #include "winsys/winsys.h"
@@ -29,7 +31,7 @@ static agx_status query_device(const char *name, struct agxw_device_info *out_in
    return AGX_OK;
 }
 
-/* The limits that follow from the hardware, not from a device. */
+/* The limits of the hardware and of the driver, which no device changes. */
 static const struct {
    const char *name;
    uint32_t value;
@@ -40,6 +42,9 @@ static const struct {
    {"uniform_halves", AGX_UNIFORM_HALVES},
    {"gpr_halves", AGX_GPR_HALVES},
    {"page_bytes", AGX_PAGE_BYTES},
+   {"max_binding_bytes", AGX_MAX_BINDING_B},
+   {"max_bindings", AGX_MAX_BINDINGS},
+   {"max_push_bytes", AGX_MAX_PUSH_B},
 };
 
 static void print_device_json(struct agx_json *json, const struct report *report)
@@ -104,6 +109,9 @@ static void print_device(const struct agxw_device_info *device)
           AGX_SIMD_LANES, AGX_MAX_WORKGROUP_THREADS, AGX_MAX_SHARED_BYTES / 1024);
    printf("             %u registers, %u uniforms (32 bits each), pages of %u KiB\n",
           AGX_GPR_HALVES / 2, AGX_UNIFORM_HALVES / 2, AGX_PAGE_BYTES / 1024);
+   printf("             %u bytes of a buffer in a binding, %u bindings and %u bytes of push "
+          "constants\n",
+          AGX_MAX_BINDING_B, AGX_MAX_BINDINGS, AGX_MAX_PUSH_B);
 }
 
 static void print_text(const struct report *report)
