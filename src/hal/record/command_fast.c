@@ -28,9 +28,9 @@ struct fast_call {
 };
 
 /* That the range is one of the buffer's that the kernel may be bound to. */
-static inline bool is_sound(const struct agx_command_buffer *commands,
-                            const struct agx_template_binding *wanted,
-                            const struct agx_buffer_ref *ref, uint64_t length_B)
+AGX_LAUNCH_INLINE bool is_sound(const struct agx_command_buffer *commands,
+                                const struct agx_template_binding *wanted,
+                                const struct agx_buffer_ref *ref, uint64_t length_B)
 {
    const struct agx_buffer *buffer = ref->buffer;
    return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
@@ -41,8 +41,9 @@ static inline bool is_sound(const struct agx_command_buffer *commands,
 }
 
 /* Limits of robust kernels are checked in any case: they keep others' memory from them. */
-static inline bool check_buffer(const struct agx_command_buffer *commands, struct fast_call *call,
-                                const struct agx_template_binding *wanted, uint32_t index)
+AGX_LAUNCH_INLINE bool check_buffer(const struct agx_command_buffer *commands,
+                                    struct fast_call *call,
+                                    const struct agx_template_binding *wanted, uint32_t index)
 {
    const struct agx_buffer_ref *ref = &call->in.dispatch->bindings[index].ref;
    if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
