@@ -35,6 +35,18 @@ static void through_a_node(void **state)
       fail_msg("exit code %d: %s", code, text);
 }
 
+/* What follows a loss is said not to have run, or runs on a new device. */
+static void a_lost_device_is_survived(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   setenv("AGX_VIRTUAL_INJECT", "lose 5", 1);
+   int code = tool_run("AGX_TOOL", "selftest --device virtual", text);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   if ((code != 0 && code != 3) || !strstr(text, " experiments on Apple M1") ||
+       !strstr(text, "could not run"))
+      fail_msg("exit code %d: %s", code, text);
+}
+
 static void report(void **state)
 {
    char text[TOOL_MAX_OUTPUT];
@@ -62,8 +74,8 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_agree),      cmocka_unit_test(each_alteration_is_seen),
-      cmocka_unit_test(through_a_node), cmocka_unit_test(report),
-      cmocka_unit_test(usage),
+      cmocka_unit_test(through_a_node), cmocka_unit_test(a_lost_device_is_survived),
+      cmocka_unit_test(report),         cmocka_unit_test(usage),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

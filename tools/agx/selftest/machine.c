@@ -91,7 +91,10 @@ agx_status selftest_reopen(struct selftest_machine *machine)
    char name[sizeof(machine->name)];
    memcpy(name, machine->name, sizeof(name));
    selftest_close(machine);
-   return selftest_open(machine, name);
+   agx_status status = selftest_open(machine, name);
+   if (status != AGX_OK)
+      selftest_close(machine); /* the next experiment tries again */
+   return status;
 }
 
 void selftest_clear(struct selftest_machine *machine)

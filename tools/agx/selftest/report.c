@@ -123,22 +123,13 @@ static void put_result(struct agx_json *json, const struct selftest_result *resu
    agx_json_close(json, '}');
 }
 
-static bool asks(const char *ids, const char *id)
-{
-   const size_t length = strlen(id);
-   for (const char *at = ids; (at = strstr(at, id)); at += length)
-      if ((at == ids || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-         return true;
-   return false;
-}
-
 /* The answer to a question: the worst of its experiments' results. */
 static void put_question(struct agx_json *json, const struct selftest_report *report,
                          const struct selftest_question *question)
 {
    bool is_asked[3] = {false};
    for (uint32_t i = 0; i < report->count; i++)
-      if (asks(report->results[i].experiment->ids, question->id))
+      if (selftest_asks(report->results[i].experiment, question->id))
          is_asked[report->results[i].verdict] = true;
    agx_json_open(json, NULL, '{');
    agx_json_text(json, "id", question->id);

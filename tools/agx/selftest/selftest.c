@@ -44,7 +44,7 @@ static bool is_chosen(const struct options *options, const struct selftest_exper
    const char *only = options->only;
    if (((experiment->flags & SELFTEST_RISKY) != 0) != is_risky)
       return false;
-   return !only || strcmp(only, experiment->name) == 0 || strstr(experiment->ids, only);
+   return !only || strcmp(only, experiment->name) == 0 || selftest_asks(experiment, only);
 }
 
 /* Runs an experiment on one machine, which is opened anew where the one before lost it, and always
@@ -150,7 +150,7 @@ static void list(const struct options *options)
    }
    for (uint32_t i = 0; i < selftest_question_count; i++)
       if (selftest_questions[i].reason &&
-          (!options->only || strstr(selftest_questions[i].id, options->only)))
+          (!options->only || strcmp(selftest_questions[i].id, options->only) == 0))
          printf("none       %s: %s\n           %s\n", selftest_questions[i].id,
                 selftest_questions[i].text, selftest_questions[i].reason);
 }

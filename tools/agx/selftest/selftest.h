@@ -221,6 +221,8 @@ struct selftest_question {
 };
 extern const struct selftest_question selftest_questions[];
 extern const uint32_t selftest_question_count;
+/* Whether an experiment asks the question with that id. */
+bool selftest_asks(const struct selftest_experiment *experiment, const char *id);
 
 /* ---- results ------------------------------------------------------------- */
 
