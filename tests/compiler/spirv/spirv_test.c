@@ -168,6 +168,8 @@ static const struct {
     "has no ArrayStride"},
    {"variable_pointers", SpvOpTypePointer, 1, 2, SpvStorageClassFunction, AGX_UNIMPLEMENTED,
     "pointer of storage class Function as a value"},
+   {"../../kernels/foreign/shared_stride", SpvOpPtrAccessChain, 0, 1, 19, AGX_INVALID_ARGUMENT,
+    "pointer type 19 is of another storage class"},
    {"../../kernels/foreign/unsized_buffers", SpvOpAccessChain, 1, 4, 21, AGX_UNIMPLEMENTED,
     "dynamic index into an array of buffers without a length"},
    {"shared_memory", SpvOpControlBarrier, 0, 1, 2, AGX_INVALID_ARGUMENT, "no integer constant"},

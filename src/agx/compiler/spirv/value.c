@@ -42,9 +42,25 @@ void agxc_spv_define_scalar(struct agxc_spv *s, const struct agxc_spv_instr *in,
    agxc_spv_define(s, in, out);
 }
 
+/* What a pointer's type says of it as a value must be true of the place that it leads to. Texels of
+ * images have no such values. */
+static void check_storage(struct agxc_spv *s, const struct agxc_spv_type *type,
+                          const struct agxc_spv_pointer *p)
+{
+   bool is_shared = p->place == AGXC_SPV_PLACE_SHARED, is_single = is_shared || p->is_address;
+   bool is_bound = p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_GLOBAL;
+   uint32_t scalars = is_single ? 1 : is_bound ? AGXC_SPV_POINTER_PARTS : 0;
+   if (type->kind != AGXC_SPV_POINTER || type->storage == SpvStorageClassImage)
+      return;
+   if (type->scalars != scalars || (is_single && type->bits != (is_shared ? 32 : 64)))
+      agxc_spv_invalid(s, "pointer type %u is of another storage class than what it points to",
+                       type->id);
+}
+
 void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                              struct agxc_spv_pointer *pointer)
 {
+   check_storage(s, agxc_spv_type_of(s, in->type_id), pointer);
    define(s, in, AGXC_SPV_ID_POINTER)->pointer = pointer;
 }
 
