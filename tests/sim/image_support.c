@@ -92,7 +92,9 @@ struct agx_layout image_layout(struct agx_layout_shape shape)
    shape.depth = shape.depth ? shape.depth : 1;
    shape.levels = shape.levels ? shape.levels : 1;
    shape.block_B = shape.block_B ? shape.block_B : 4;
-   shape.samples = shape.block_w = shape.block_h = 1;
+   shape.block_w = shape.block_w ? shape.block_w : 1;
+   shape.block_h = shape.block_h ? shape.block_h : 1;
+   shape.samples = 1;
    assert_ok(agx_layout_init(&shape, &layout));
    return layout;
 }

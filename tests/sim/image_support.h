@@ -62,7 +62,7 @@ void image_end(struct image_case *c);
 uint32_t image_bits(float value);
 float image_float(uint32_t bits);
 
-/* Of an image in the GPU's tiles. Left out: depth 1, 1 level, 4 bytes a texel. */
+/* Of an image in the GPU's tiles. Left out: depth 1, 1 level, 4 bytes a texel, blocks of 1x1. */
 struct agx_layout image_layout(struct agx_layout_shape shape);
 /* Fills a level of an R32 image with x + 10 y + 100 level + 1000 layer. */
 void image_fill_level(struct image_case *c, const struct agx_layout *layout, uint32_t level,

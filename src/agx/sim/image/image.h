@@ -11,26 +11,35 @@
 #include "agx/sim/machine/machine.h"
 #include "agx/sim/memory/memory.h"
 
-/* One texel between memory and numbers, in every format of descriptors that is
- * not block-compressed. Channels are in memory order here; swizzles and the sRGB
- * curve belong to the descriptor. source: docs/hw/layouts.md 8 */
+/* One texel between memory and numbers, in every format of descriptors. Channels are in memory
+ * order here; swizzles and the sRGB curve belong to the descriptor. source: docs/hw/layouts.md 8 */
 
 #define AGXS_TEXEL_MAX_BYTES 16u
 /* Texels that a program loads by itself: a descriptor of them is there for its size, and for
  * fetches outside, which give zero. source: docs/hw/access.md 5.4 */
 #define AGXS_TEXEL_EMULATED_BYTES 12u
 
+struct agxs_texel_format;
+struct agxs_texel;
+
+/* Reads texel x, y of a block, whose channels that the format lacks are 0, the fourth 1. */
+typedef void agxs_block_decoder(const struct agxs_texel_format *format, const uint8_t *bytes,
+                                unsigned x, unsigned y, struct agxs_texel *out);
+
 struct agxs_texel_format {
    uint8_t type;  /* enum agx_hw_texture_type */
-   uint8_t bytes; /* of a texel: 1, 2, 4, 8 or 16; 12: emulated, hardware reads none */
+   uint8_t bytes; /* of a texel or block: 1, 2, 4, 8 or 16; 12: emulated, hardware reads none */
    uint8_t count; /* channels in memory */
    uint8_t width[4];
    uint8_t packed; /* enum agx_isa_format of a word of small floats; 0: plain fields */
    bool is_int;    /* values are integers: not filtered */
+   bool is_srgb;   /* of a block: its colours are meant for the sRGB curve */
+   uint8_t block_w, block_h;
+   agxs_block_decoder *decode; /* NULL: texels lie by themselves */
 };
 
-/* AGX_UNIMPLEMENTED names channels or a type that is not modelled (block-compressed,
- * subsampled) or not known to exist together. */
+/* AGX_UNIMPLEMENTED names channels or a type that is not modelled (subsampled, PVRTC, ASTC's HDR
+ * profile) or not known to exist together. */
 AGX_MUST_CHECK agx_status agxs_texel_format_init(struct agxs_texel_format *format,
                                                  unsigned channels, unsigned type);
 
@@ -41,11 +50,11 @@ struct agxs_texel {
    uint32_t bits[4];
 };
 
-/* Channels that memory lacks are 0, the fourth 1. */
-void agxs_texel_load(const struct agxs_texel_format *format, const uint8_t *bytes,
-                     struct agxs_texel *out);
+/* Channels that memory lacks are 0, the fourth 1. x, y: of the texel in its block. */
+void agxs_texel_load(const struct agxs_texel_format *format, const uint8_t *bytes, unsigned x,
+                     unsigned y, struct agxs_texel *out);
 
-/* Clamps and rounds to nearest even; toward_zero: floats are cut instead. */
+/* Clamps and rounds to nearest even; toward_zero: floats are cut instead. Not for blocks. */
 void agxs_texel_store(const struct agxs_texel_format *format, const struct agxs_texel *texel,
                       bool toward_zero, uint8_t *out_bytes);
 

@@ -192,21 +192,27 @@ static bool get_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer
                       uint32_t y, uint32_t z, uint32_t sample, struct agxs_texel *out)
 {
    const struct agxs_texture *texture = lookup->texture;
-   struct agxs_texel memory;
+   const struct agxs_texel_format *format = &texture->format;
+   struct agxs_texel_notes notes = {0};
+   struct agxs_texel memory = {0};
    const struct agxs_texel_place place = {
       .level = texture->first_level + level,
       .layer = is_3d(texture) ? z : layer,
-      .x = x,
-      .y = y,
+      .x = x / format->block_w,
+      .y = y / format->block_h,
       .sample = sample,
    };
-   const uint8_t *bytes =
-      agxs_texture_read(texture, lookup->tlb, &place, &lookup->notes, &lookup->error);
+   const uint8_t *bytes = agxs_texture_read(texture, lookup->tlb, &place, &notes, &lookup->error);
    if (!bytes)
       return false;
+   lookup->notes.is_absent |= notes.is_absent;
+   if (notes.unknown_va)
+      lookup->notes.unknown_va = notes.unknown_va;
    if (lookup->touch)
-      lookup->touch(lookup->user, lookup->error.va, texture->format.bytes);
-   agxs_texel_load(&texture->format, bytes, &memory);
+      lookup->touch(lookup->user, lookup->error.va, format->bytes);
+   /* A block of zeros is a colour; a block without memory has none. [U] */
+   if (!format->decode || !notes.is_absent)
+      agxs_texel_load(format, bytes, x % format->block_w, y % format->block_h, &memory);
    apply_compare(lookup, &memory);
    swizzle(texture, &memory, out);
    return true;

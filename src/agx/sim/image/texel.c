@@ -10,6 +10,7 @@
 
 #include "agx/hw/packet.h"
 #include "agx/isa/isa.h"
+#include "agx/sim/image/block.h"
 #include "agx/sim/machine/floats.h"
 #include "agx/sim/machine/format.h"
 #include "agx/sim/memory/memory.h"
@@ -71,9 +72,31 @@ static const char *name_of(const char *field_name, unsigned value)
    return name ? name : "unknown";
 }
 
+/* False: the code stands for no blocks, or not of this type. */
+static bool init_block_format(struct agxs_texel_format *format, unsigned channels, unsigned type)
+{
+   const struct agxs_block_format *row = agxs_block_format_find(channels);
+   if (!row || !((type == AGX_HW_TEXTURE_TYPE_UNORM && row->has_unorm) ||
+                 (type == AGX_HW_TEXTURE_TYPE_SNORM && row->has_snorm) ||
+                 (type == AGX_HW_TEXTURE_TYPE_FLOAT && row->has_float)))
+      return false;
+   *format = (struct agxs_texel_format){
+      .type = (uint8_t)type,
+      .bytes = row->bytes,
+      .count = row->count,
+      .block_w = row->width,
+      .block_h = row->height,
+      .decode = row->decode,
+   };
+   memset(format->width, row->border_bits, sizeof(format->width));
+   return true;
+}
+
 agx_status agxs_texel_format_init(struct agxs_texel_format *format, unsigned channels,
                                   unsigned type)
 {
+   if (init_block_format(format, channels, type))
+      return AGX_OK;
    for (size_t i = 0; i < AGX_COUNT(table); i++) {
       const struct channels *row = &table[i];
       if (row->code != channels)
@@ -86,6 +109,8 @@ agx_status agxs_texel_format_init(struct agxs_texel_format *format, unsigned cha
          .count = row->count,
          .packed = row->packed,
          .is_int = type == AGX_HW_TEXTURE_TYPE_UINT || type == AGX_HW_TEXTURE_TYPE_SINT,
+         .block_w = 1,
+         .block_h = 1,
       };
       memcpy(format->width, row->width, sizeof(format->width));
       return AGX_OK;
@@ -133,12 +158,16 @@ static uint32_t get_field(const uint8_t *bytes, unsigned start, unsigned width)
    return agxs_get_le32(bytes + start / 32 * 4) >> start % 32 & (uint32_t)agx_bits(width);
 }
 
-void agxs_texel_load(const struct agxs_texel_format *format, const uint8_t *bytes,
-                     struct agxs_texel *out)
+void agxs_texel_load(const struct agxs_texel_format *format, const uint8_t *bytes, unsigned x,
+                     unsigned y, struct agxs_texel *out)
 {
    uint8_t whole[AGXS_TEXEL_MAX_BYTES] = {0};
    *out = (struct agxs_texel){.real = {0, 0, 0, 1}};
    out->bits[3] = format->is_int ? 1 : agxs_bits(1.0f);
+   if (format->decode) {
+      format->decode(format, bytes, x, y, out);
+      return;
+   }
    memcpy(whole, bytes, format->bytes);
    unsigned start = 0;
    for (unsigned c = 0; c < format->count; c++) {

@@ -66,8 +66,8 @@ static agx_status init_image(struct agxs_texture *texture, const struct fields *
       .levels = fields->is_mipmapped ? 2 : 1,
       .samples = is_multisampled(fields->dimension) ? 2u << fields->samples : 1,
       .block_B = texture->format.bytes == AGXS_TEXEL_EMULATED_BYTES ? 4 : texture->format.bytes,
-      .block_w = 1,
-      .block_h = 1,
+      .block_w = texture->format.block_w,
+      .block_h = texture->format.block_h,
       .pages = fields->is_page_aligned ? AGX_LAYOUT_PAGES_ON : AGX_LAYOUT_PAGES_OFF,
       .is_3d = fields->dimension == AGX_HW_TEXTURE_DIMENSION_3D,
       .is_compressed = fields->is_compressed,
@@ -127,6 +127,7 @@ agx_status agxs_texture_init(struct agxs_texture *texture,
    };
    memcpy(texture->descriptor, descriptor, AGXS_TEXTURE_BYTES);
    AGX_TRY(init_image(texture, &fields, "texture"));
+   texture->format.is_srgb = texture->is_srgb;
    /* Views of images without levels below name more of them; the last that there is counts. */
    uint32_t last = AGX_MIN(packed.last_level, texture->layout.level_count - 1);
    if (packed.first_level > last)
@@ -173,6 +174,12 @@ agx_status agxs_texture_init_pbe(struct agxs_texture *texture,
       return AGX_FAIL(AGX_UNIMPLEMENTED, "PBE descriptor: rotated or flipped images");
    memcpy(texture->descriptor, descriptor, AGXS_TEXTURE_BYTES);
    AGX_TRY(init_image(texture, &fields, "PBE"));
+   if (texture->format.decode)
+      return AGX_FAIL(
+         AGX_UNIMPLEMENTED,
+         "PBE descriptor: blocks of channels %u are read only; store them as texels of "
+         "%u bytes",
+         packed.channels, texture->format.bytes);
    if (texture->first_level >= texture->layout.level_count)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "PBE descriptor: level %u of %u", texture->first_level,
                       texture->layout.level_count);
