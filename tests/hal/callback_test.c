@@ -46,7 +46,7 @@ static void guarded_free(void *user, void *memory, size_t size)
 
 static void waiting_for_a_file_frees_nothing_under_the_lock(void **state)
 {
-   struct guard guard = {0};
+   static struct guard guard; /* the device may end on its own thread, after this function */
    const struct agx_alloc_callbacks callbacks = {&guard, guarded_alloc, guarded_free};
    const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
    struct fixture f = {0};

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 #include "failing_kmd.h"
@@ -257,19 +258,25 @@ static void a_fault_takes_its_queue_away(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
-/* Waits, once, for what was submitted before this request. */
+/* The second submission waits in its request for the failure of the first one, which the device's
+ * own threads don't ask for before. */
 struct late {
    struct agx_semaphore *failed;
-   bool is_armed;
+   pthread_t submitter;
+   sem_t second;
+   unsigned submissions;
 };
 
 static void hear_of_the_fault(void *user, uint32_t nr)
 {
    struct late *late = user;
-   if (nr != NR_SUBMIT || !late->is_armed)
-      return;
-   late->is_armed = false;
-   assert_fails(fixture_wait(late->failed, 1), AGX_DATA_LOSS, "fault");
+   if (!pthread_equal(pthread_self(), late->submitter)) {
+      assert_int_equal(sem_wait(&late->second), 0);
+      assert_int_equal(sem_post(&late->second), 0);
+   } else if (nr == NR_SUBMIT && ++late->submissions == 2) {
+      assert_int_equal(sem_post(&late->second), 0);
+      assert_fails(fixture_wait(late->failed, 1), AGX_DATA_LOSS, "fault");
+   }
 }
 
 /* What the kernel is being given while its queue is lost fails then and there. */
@@ -280,13 +287,13 @@ static void a_queue_lost_meanwhile_is_heard_of(void **state)
    work_open_failing(&w, NULL);
    work_record(&w);
    unsetenv("AGX_VIRTUAL_INJECT");
-   struct late late = {.failed = fixture_semaphore(w.f)};
-   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){late.failed, 1}));
-   late.is_armed = true;
+   struct late late = {.failed = fixture_semaphore(w.f), .submitter = pthread_self()};
+   assert_int_equal(sem_init(&late.second, 0, 0), 0);
    w.kmd->hook_user = &late;
    w.kmd->hook = hear_of_the_fault;
+   assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){late.failed, 1}));
    assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
-   assert_false(late.is_armed);
+   assert_int_equal(late.submissions, 2);
    pthread_mutex_lock(&w.f->device->sync.lock);
    assert_int_equal(w.done->failure.status, AGX_DATA_LOSS);
    pthread_mutex_unlock(&w.f->device->sync.lock);
@@ -294,6 +301,7 @@ static void a_queue_lost_meanwhile_is_heard_of(void **state)
    w.kmd->hook = NULL;
    agx_release(late.failed);
    work_close(&w);
+   sem_destroy(&late.second);
 }
 
 /* Of what failed on one queue nothing follows on another, also when the host hears of both at once,
