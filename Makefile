@@ -15,7 +15,8 @@ help:
 	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
 	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, the simulator, wall time against lavapipe"
 	@echo "make build         build and install into ./out"
-	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
+	@echo "make test-aarch64  cross-build for aarch64 and run all tests in a machine of QEMU with 16 KiB pages (an hour or two)"
+	@echo "make test-portable build the compiler alone with musl and strict POSIX, and run its tests"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
 	@echo "make test-releases run both of README's commands in fresh folders with Debian 12, 13 and sid (root, network)"
@@ -87,15 +88,19 @@ bench: build
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \
 	else echo "No comparison with lavapipe: scripts/install-deps.sh bench installs what that needs."; fi
 
-# What starts threads is left out: Debian 12's qemu-user hangs in pthread_create.
-AARCH64_SUITES = --suite base --suite agx --suite program --suite sim --suite compiler --no-suite threads
+# All suites, in a machine with Debian's own kernel and 16 KiB pages; goes on where it was stopped. scripts/aarch64.sh says what
+# AARCH64_* do.
+AARCH64_SUITES ?=
 test-aarch64: deps
 	@scripts/install-deps.sh aarch64
 	@[ -f build-aarch64/build.ninja ] || meson setup build-aarch64 $(SETUP) -Doptimization=2 \
 	   --cross-file scripts/aarch64.ini
 	ninja -C build-aarch64 -j $(JOBS)
-	AGX_HOST_PAGE=16384 meson test -C build-aarch64 --no-rebuild --print-errorlogs \
-	   --timeout-multiplier 10 $(AARCH64_SUITES)
+	@scripts/aarch64.sh $(AARCH64_SUITES)
+
+# The compiler without anything of Linux.
+test-portable: deps
+	@scripts/portable.sh
 
 # Debian sid's own Mesa on the virtual AGX; scripts/mesa.sh says what MESA_MODES, MESA_KERNELS,
 # MESA_CHIP and MESA_JSON do, and where its folder lies.
@@ -200,4 +205,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench|check|fuzz]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|check|fuzz]
 set -eu
 
 want=${1:-build}
@@ -31,11 +31,16 @@ glslang-tools|glslang|compiles the examples to SPIR-V
 aarch64_packages='
 gcc-aarch64-linux-gnu|-|cross compiler
 libc6-dev-arm64-cross|-|C library of the target
-qemu-user|-|runs the tests
+qemu-system-arm|-|the machine that runs the tests
+debian-archive-keyring|-|the keys of its packages
 libdrm-dev:arm64|-|library of the target
 nettle-dev:arm64|-|library of the target
 libcmocka-dev:arm64|-|library of the target
 libpng-dev:arm64|-|library of the target
+'
+portable_packages='
+musl-tools|musl-gcc|a C library other than glibc, and a compiler for it
+debian-archive-keyring|debian-keyring|the keys of cmocka, whose source is compiled for it
 '
 mesa_packages='
 debootstrap|debootstrap|makes a folder with Debian
@@ -62,11 +67,12 @@ fuzz_packages() {
 case $want in
 build) packages=$build_packages ;;
 aarch64) packages=$aarch64_packages ;;
+portable) packages=$portable_packages ;;
 mesa) packages=$mesa_packages ;;
 bench) packages=$bench_packages ;;
 check) packages=$check_packages ;;
 fuzz) packages=$(fuzz_packages) ;;
-*) echo "usage: $0 [build|aarch64|mesa|bench|check|fuzz]" >&2; exit 2 ;;
+*) echo "usage: $0 [build|aarch64|portable|mesa|bench|check|fuzz]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=

@@ -91,6 +91,15 @@ static const struct {
    {"B10G11R11_UFLOAT", "R11G11B10_FLOAT"},
 };
 
+/* Where a word begins in the text, whatever the case of its letters; or NULL. */
+static char *find_word(const char *text, const char *word)
+{
+   for (size_t length = strlen(word); *text; text++)
+      if (strncasecmp(text, word, length) == 0)
+         return (char *)text;
+   return NULL;
+}
+
 /* Copies a name into ours: no prefix, no suffix of packing, SFLOAT as FLOAT. */
 static void plain_name(const char *name, char *out, size_t capacity)
 {
@@ -102,10 +111,10 @@ static void plain_name(const char *name, char *out, size_t capacity)
          head = packed_names[i].name;
          rest = name + strlen(packed_names[i].vk_name);
       }
-   const char *end = strcasestr(rest, "_PACK");
+   const char *end = find_word(rest, "_PACK");
    int length = (int)(end ? end - rest : (ptrdiff_t)strnlen(rest, capacity));
    snprintf(out, capacity, "%s%.*s", head, length, rest);
-   char *is_float = strcasestr(out, "_SFLOAT");
+   char *is_float = find_word(out, "_SFLOAT");
    if (is_float)
       memmove(is_float + 1, is_float + 2, strlen(is_float + 2) + 1);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agx/isa/isa.h"
+#include "base/text.h"
 #include "base/util.h"
 
 #define MAX_TEXT 512
@@ -98,11 +99,11 @@ static void compare_with_reference(const char *canonical, const char *text)
 {
    char words[MAX_TEXT], *rest = words;
    snprintf(words, sizeof(words), "%s", canonical);
-   const char *name = strsep(&rest, " ");
+   const char *name = agx_split(&rest, " ");
    size_t name_length = strcspn(name, "/");
    assert_int_equal(strcspn(text, " /"), name_length);
    assert_memory_equal(text, name, name_length);
-   for (char *word; (word = strsep(&rest, " "));) {
+   for (char *word; (word = agx_split(&rest, " "));) {
       char *value = strchr(word, '='), wanted[64] = "(flag)", ours[64];
       if (value) {
          *value++ = 0;
@@ -121,13 +122,13 @@ static void shared_vectors_round_trip(void **state)
       skip();
    char *file = agx_test_read_file(path, NULL), *rest = file;
    unsigned count = 0;
-   for (char *line; (line = strsep(&rest, "\n"));) {
+   for (char *line; (line = agx_split(&rest, "\n"));) {
       if (line[0] == '#' || line[0] == 0)
          continue;
-      char *hex = strsep(&line, "\t");
-      strsep(&line, "\t");
-      strsep(&line, "\t");
-      char *canonical = strsep(&line, "\t");
+      char *hex = agx_split(&line, "\t");
+      agx_split(&line, "\t");
+      agx_split(&line, "\t");
+      char *canonical = agx_split(&line, "\t");
       assert_non_null(canonical);
       uint8_t bytes[16];
       char text[MAX_TEXT];
@@ -156,10 +157,10 @@ static void own_vectors_cover_every_row(void **state)
    bool seen[AGX_ISA_OP_COUNT][AGX_ISA_MAX_BYTES + 1] = {{false}};
    char *path = agx_test_path("agx/isa_vectors.txt");
    char *file = agx_test_read_file(path, NULL), *rest = file;
-   for (char *line; (line = strsep(&rest, "\n"));) {
+   for (char *line; (line = agx_split(&rest, "\n"));) {
       if (line[0] == '#' || line[0] == 0)
          continue;
-      char *hex = strsep(&line, " "), text[MAX_TEXT];
+      char *hex = agx_split(&line, " "), text[MAX_TEXT];
       uint8_t bytes[16];
       size_t size = from_hex(hex, bytes, sizeof(bytes));
       check_round_trip(bytes, size, text);

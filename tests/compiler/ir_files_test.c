@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 
 #define MAX_CASES   1000
@@ -108,8 +109,8 @@ static char *read_options(const char *line, struct agx_opt_request *request)
    char *copy = strdup(line), *rest = copy, *word;
    assert_non_null(copy);
    *request = agx_opt_request_default();
-   while ((word = strsep(&rest, " "))) {
-      char *value = *word && agx_opt_takes_value(word) ? strsep(&rest, " ") : NULL;
+   while ((word = agx_split(&rest, " "))) {
+      char *value = *word && agx_opt_takes_value(word) ? agx_split(&rest, " ") : NULL;
       if (*word && !agx_opt_add(request, word, value))
          fail_msg("%s: `agx opt` doesn't take %s %s", file.path, word, value ? value : "");
    }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 
 #define MAX_LINES 400
@@ -114,8 +115,8 @@ static void run(const char *options, const char *text)
    struct agx_opt_request request = agx_opt_request_default();
    char *copy = strdup(options), *rest = copy, *word, *output;
    assert_non_null(copy);
-   while ((word = strsep(&rest, " "))) {
-      char *value = *word && agx_opt_takes_value(word) ? strsep(&rest, " ") : NULL;
+   while ((word = agx_split(&rest, " "))) {
+      char *value = *word && agx_opt_takes_value(word) ? agx_split(&rest, " ") : NULL;
       assert_true(!*word || agx_opt_add(&request, word, value));
    }
    if (below(2)) {
@@ -155,7 +156,7 @@ static void spoil_file(const char *path)
    char *text = agx_test_read_file(path, NULL), *rest = text, *line;
    const char *options = "";
    struct lines lines = {.count = 0};
-   while ((line = strsep(&rest, "\n"))) {
+   while ((line = agx_split(&rest, "\n"))) {
       bool begins = strncmp(line, "shader ", 7) == 0;
       if ((begins || !rest) && lines.count > 1)
          spoil_case(options, &lines);

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/util.h"
+
 #define INPUTS      60000
 #define MAX_INPUT_B 256
 #define MAX_SEEDS   1024
@@ -49,7 +52,7 @@ static char *read_file(const char *path, size_t *out_size)
 static void split_lines(char *text, struct seeds *out_seeds)
 {
    out_seeds->count = 0;
-   for (char *line; (line = strsep(&text, "\n")) && out_seeds->count < MAX_SEEDS;)
+   for (char *line; (line = agx_split(&text, "\n")) && out_seeds->count < MAX_SEEDS;)
       if (*line && *line != '#')
          out_seeds->line[out_seeds->count++] = line;
 }

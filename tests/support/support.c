@@ -15,9 +15,11 @@
 
 static char *join(const char *directory, const char *name)
 {
-   char *path = NULL;
-   if (asprintf(&path, "%s/%s", directory, name) < 0)
+   size_t room = strlen(directory) + strlen(name) + 2;
+   char *path = malloc(room);
+   if (!path)
       fail_msg("out of memory");
+   snprintf(path, room, "%s/%s", directory, name);
    return path;
 }
 

@@ -3,6 +3,8 @@
  * `agx bench`: its table has all rows, whatever their figures are.
  */
 #include "tool.h"
+#include "base/text.h"
+#include "base/util.h"
 
 static char text[TOOL_MAX_OUTPUT];
 
@@ -13,8 +15,8 @@ static void the_table_is_complete(void **state)
    char arguments[1024], *table = agx_test_read_file(path, NULL), *rest = table;
    snprintf(arguments, sizeof(arguments), "bench --best 1 --corpus %s", corpus);
    int status = tool_run("AGX_TOOL", arguments, text);
-   for (char *line; (line = strsep(&rest, "\n"));) {
-      char start[64], *tier = strsep(&line, "\t"), *kernel = strsep(&line, "\t");
+   for (char *line; (line = agx_split(&rest, "\n"));) {
+      char start[64], *tier = agx_split(&line, "\t"), *kernel = agx_split(&line, "\t");
       snprintf(start, sizeof(start), "\n%s ", kernel ? kernel : "");
       if (kernel && strcmp(tier, "tier") != 0)
          assert_non_null(strstr(text, start));

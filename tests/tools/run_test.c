@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "kernels.h"
 
@@ -34,9 +35,9 @@ static int for_each_kernel(bool is_first_tier, bool (*check)(const char *kernel)
    char *path = agx_test_path("corpus/tiers.tsv");
    char *table = agx_test_read_file(path, NULL), *rest = table;
    int count = 0, wrong = 0;
-   strsep(&rest, "\n"); /* the header */
-   for (char *line; (line = strsep(&rest, "\n"));) {
-      char *tier = strsep(&line, "\t"), *kernel = strsep(&line, "\t");
+   agx_split(&rest, "\n"); /* the header */
+   for (char *line; (line = agx_split(&rest, "\n"));) {
+      char *tier = agx_split(&line, "\t"), *kernel = agx_split(&line, "\t");
       if (!kernel || (strcmp(tier, "1") == 0) != is_first_tier)
          continue;
       count++;

@@ -11,6 +11,8 @@
 #include "agx.h"
 #include "agx/isa/isa.h"
 #include "base/status.h"
+#include "base/text.h"
+#include "base/util.h"
 
 /* Skips "OFFSET: BYTES " at the start of a listing's line. */
 static const char *skip_columns(const char *line)
@@ -51,7 +53,7 @@ static agx_status assemble(const char *name, char *text, size_t size)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: not a text file (byte %zu is 0)", name,
                       strlen(text));
    unsigned number = 1;
-   for (char *line; (line = strsep(&text, "\n")); number++) {
+   for (char *line; (line = agx_split(&text, "\n")); number++) {
       agx_status status = assemble_line(line);
       if (status != AGX_OK) {
          agx_error_prefix("%s:%u", name, number);

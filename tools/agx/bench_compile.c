@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agx/compiler/compiler.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "bench.h"
 #include "session.h"
@@ -24,7 +25,7 @@ static void split(char *line, struct row *out_row)
 {
    out_row->count = 0;
    line[strcspn(line, "\r\n")] = 0;
-   for (char *cell; out_row->count < MAX_COLUMNS && (cell = strsep(&line, "\t"));)
+   for (char *cell; out_row->count < MAX_COLUMNS && (cell = agx_split(&line, "\t"));)
       out_row->cells[out_row->count++] = cell;
 }
 
@@ -43,11 +44,11 @@ static agx_status load_table(const char *folder, const char *name, struct table 
    snprintf(path, sizeof(path), "%s/%s", folder, name);
    AGX_TRY(agx_tool_read(path, (uint8_t **)&out_table->text, &size));
    char *rest = out_table->text;
-   char *header = strsep(&rest, "\n");
+   char *header = agx_split(&rest, "\n");
    split(header, &out_table->header);
    out_table->row_count = 0;
    for (char *line;
-        out_table->row_count < AGX_COUNT(out_table->rows) && (line = strsep(&rest, "\n"));)
+        out_table->row_count < AGX_COUNT(out_table->rows) && (line = agx_split(&rest, "\n"));)
       if (*line)
          split(line, &out_table->rows[out_table->row_count++]);
    return AGX_OK;

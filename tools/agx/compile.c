@@ -11,12 +11,12 @@
 
 #include "agx.h"
 #include "agx/compiler/compiler.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "program/program.h"
 #include "robust.h"
-#include "session.h"
 
 #define MAX_SPECS 64
 
@@ -87,11 +87,13 @@ static void print_row(struct compile *compile, const char *path, const char *ent
                       const struct agx_program *program, double ms, bool is_variant)
 {
    const char *start;
-   char *name;
    int length = agx_tool_kernel_name(path, &start);
-   if (asprintf(&name, "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
-                entry ? entry : "", is_variant ? ".unchecked" : "") < 0)
+   size_t room = 256 + (entry ? strlen(entry) : 0);
+   char *name = malloc(room);
+   if (!name)
       return; /* no memory for a line */
+   snprintf(name, room, "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
+            entry ? entry : "", is_variant ? ".unchecked" : "");
    begin_row(compile, name);
    free(name);
    for (size_t i = 0; i < AGX_COUNT(columns); i++) {
@@ -162,9 +164,9 @@ static agx_status compile_file(struct compile *compile, const char *path)
    size_t size;
    AGX_TRY(agx_tool_read(path, &spirv, &size));
    struct agx_module *module = NULL;
-   uint64_t start = agx_tool_now_ns();
+   int64_t start = agx_now_ns();
    agx_status status = agxc_compile_module(spirv, size, &compile->options, &module);
-   double ms = (double)(agx_tool_now_ns() - start) / 1e6;
+   double ms = (double)(agx_now_ns() - start) / 1e6;
    free(spirv);
    if (status == AGX_OK)
       status = write_module(compile, path, module);

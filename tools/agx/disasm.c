@@ -13,6 +13,8 @@
 #include "agx/isa/isa.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "base/text.h"
+#include "base/util.h"
 #include "program/elf.h"
 #include "program/program.h"
 
@@ -39,7 +41,7 @@ static void print_string(const char *text)
 static void print_operands(char *words)
 {
    const char *separator = "";
-   for (char *word; (word = strsep(&words, " "));) {
+   for (char *word; (word = agx_split(&words, " "));) {
       char *value = strchr(word, '=');
       if (value)
          *value++ = 0;

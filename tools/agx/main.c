@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * agx: the project's command line. To add a command, write its file, declare it
- * in agx.h and add a row to the table.
+ * in agx.h and add a row to the table. With AGX_COMPILER_ONLY (meson's compiler_only) the commands
+ * that need a device are left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static const struct agx_command {
     "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
     "and bytes columns are skipped, '#' and ';' start a comment. Prints one line of hex for\n"
     "each instruction. The text is described in docs/hw/isa.md.\n"},
+#ifndef AGX_COMPILER_ONLY
    {"bench",
     "[--corpus DIR] [--chip CHIP] [--only compile|host] [--device DEVICE] [--best N] [--json]",
     "print what kernels compile to, and what dispatches cost the host", agx_cmd_bench,
@@ -33,6 +35,7 @@ static const struct agx_command {
     "time, the best of N (5).\n"
     "scripts/race.py, which `make bench` runs, compares what is executed.\n",
     true},
+#endif
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
     "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] FILE.spv...",
@@ -57,11 +60,13 @@ static const struct agx_command {
     "  --hex BYTES...  the bytes themselves, as hex; spaces do not matter\n"
     "  --raw           FILE is raw bytes, whatever it looks like\n"
     "  --json          print {\"instructions\": [...], \"error\": ...}\n"},
+#ifndef AGX_COMPILER_ONLY
    {"info", "[--device auto|drm|virtual[:CHIP]|PATH] [--json]",
     "describe the device, and say why other nodes are not used", agx_cmd_info,
     "  --device NAME   auto (the default) takes the first usable node, else the virtual AGX;\n"
     "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
+#endif
    {"opt",
     "[--pass NAME]... [--chip NAME] [--robust MODE] [--binding BYTES]... [--uniforms]\n"
     "               [--unchecked] [--halves N] [FILE.ir]",
@@ -78,6 +83,7 @@ static const struct agx_command {
     "                   them the push constants\n"
     "  --unchecked      the text is of the variant without checks\n"
     "  --halves N       so many 16-bit registers at the most, so that values are spilled\n"},
+#ifndef AGX_COMPILER_ONLY
    {"run",
     "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
     "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE]",
@@ -128,6 +134,7 @@ static const struct agx_command {
     "  --seccomp       serve its system calls, as for statically linked programs; for those that\n"
     "                  are linked dynamically, but make system calls of their own\n",
     true},
+#endif
 };
 
 static void print_overview(FILE *to)

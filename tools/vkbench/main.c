@@ -22,6 +22,7 @@
 #include "agx/agx.h"
 #include "agx/session.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "base/json.h"
 #include "vkbench.h"
@@ -342,10 +343,10 @@ static agx_status list_kernels(struct bench *bench)
    size_t size;
    snprintf(path, sizeof(path), "%s/tiers.tsv", bench->folder);
    AGX_TRY(agx_tool_read(path, &text, &size));
-   char *rest = (char *)text, *line = strsep(&rest, "\n"); /* the header */
-   while (bench->row_count < MAX_KERNELS && (line = strsep(&rest, "\n"))) {
-      strsep(&line, "\t");
-      const char *name = strsep(&line, "\t");
+   char *rest = (char *)text, *line = agx_split(&rest, "\n"); /* the header */
+   while (bench->row_count < MAX_KERNELS && (line = agx_split(&rest, "\n"))) {
+      agx_split(&line, "\t");
+      const char *name = agx_split(&line, "\t");
       if (name && (!bench->only || strcmp(bench->only, name) == 0))
          snprintf(bench->rows[bench->row_count++].name, sizeof(bench->rows[0].name), "%s", name);
    }

@@ -389,8 +389,8 @@ static void floats_twin(double x, double *r)
    r[0] = rint(x) + trunc(x) * 10;
    r[1] = floor(x) + ceil(x) * 10;
    r[2] = (x > 0) - (x < 0);
-   r[3] = x * M_PI / 180;
-   r[4] = x * 180 / M_PI;
+   r[3] = x * 3.14159265358979323846 / 180;
+   r[4] = x * 180 / 3.14159265358979323846;
    r[5] = sin(x);
    r[6] = cos(x);
    r[7] = tan(x);

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agx/sim/check/profile.h"
 #include "base/thread.h"
@@ -48,12 +49,18 @@ struct agxs_pool {
    uint32_t counts[3];
 };
 
-/* Those that this process may use; sysconf would read a file each time. */
+/* Those that this process may use; sysconf would read a file each time, and POSIX has no other way.
+ */
 static uint32_t count_processors(void)
 {
+#ifdef CPU_COUNT
    cpu_set_t set;
    CPU_ZERO(&set);
    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+#else
+   long count = sysconf(_SC_NPROCESSORS_ONLN);
+   return count > 0 ? (uint32_t)count : 1;
+#endif
 }
 
 agx_status agxs_pool_create(const struct agxs_memory *memory, uint32_t thread_count,
