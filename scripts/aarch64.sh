@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs the tests of a build for aarch64 in a machine that QEMU makes up: Debian's kernel for 16 KiB pages, which are
-# Apple's, and Debian's programs, all from packages. The machine reads this checkout where it lies. docs/decisions/0033 says why.
+# Apple's, and Debian's programs, all from packages. The machine reads this checkout where it lies. docs/decisions/0035 says why.
 #
 #    aarch64.sh             every suite; exit code 0 when each test passes
 #    aarch64.sh SUITE...    only these, such as winsys. ROOM/NAME is a single test, such as hal/hal_fork
