@@ -104,10 +104,12 @@ static void bind_texture(struct image_launch *it, bool is_both)
    struct agx_sampler *sampler = it->nearest;
    image_bind(
       it, (struct agx_binding){.binding = 2, .image = image, .sampler = is_both ? sampler : NULL});
-   if (is_both)
-      image_bind(it, (struct agx_binding){.binding = 4, .image = image, .sampler = sampler});
-   else
+   if (!is_both) {
       image_bind(it, (struct agx_binding){.binding = 3, .sampler = sampler});
+      return;
+   }
+   agx_retain(image); /* each binding is dropped with a reference of its own */
+   image_bind(it, (struct agx_binding){.binding = 4, .image = image, .sampler = sampler});
 }
 
 static void check(struct image_launch *it, const struct foreign *module)
