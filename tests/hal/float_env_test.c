@@ -2,9 +2,11 @@
  *
  * Programs change their floating-point environment. The corpus, compiled and executed by a device
  * that was opened by a thread that rounds otherwise, gives the same bytes as with the default
- * environment, and the thread still rounds as it did.
+ * environment, and the thread still rounds as it did. Functions that only check and refuse raise no
+ * flag, nor the trap behind it, of a thread that lets floats trap.
  */
 #include <fenv.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,9 +79,42 @@ static void results_do_not_depend_on_the_callers_environment(void **state)
    }
 }
 
+static void refuse_everything(struct fixture *f)
+{
+   struct agx_sampler *sampler;
+   struct agx_sampler_desc desc = {.size = sizeof(desc), .min_lod = -1.3f};
+   struct agx_semaphore *semaphore = fixture_semaphore(f);
+   const struct agx_point point = {semaphore, 1};
+   assert_int_equal(agx_sampler_create(f->device, &desc, &sampler), AGX_INVALID_ARGUMENT);
+   desc.min_lod = NAN;
+   assert_int_equal(agx_sampler_create(f->device, &desc, &sampler), AGX_INVALID_ARGUMENT);
+   desc = (struct agx_sampler_desc){.size = sizeof(desc), .max_lod = NAN};
+   assert_int_equal(agx_sampler_create(f->device, &desc, &sampler), AGX_INVALID_ARGUMENT);
+   assert_int_equal(agx_semaphore_wait(&point, 1, false, 12345), AGX_DEADLINE_EXCEEDED);
+   agx_release(semaphore);
+}
+
+static void refusals_raise_nothing(void **state)
+{
+   struct fixture f;
+   fenv_t before;
+   fixture_open(&f, "virtual:g13g");
+   fegetenv(&before);
+   feclearexcept(FE_ALL_EXCEPT);
+   refuse_everything(&f);
+   assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
+#ifdef __GLIBC__
+   feenableexcept(FE_ALL_EXCEPT); /* where the processor can, SIGFPE would end this */
+   refuse_everything(&f);
+#endif
+   fesetenv(&before);
+   fixture_close(&f);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refusals_raise_nothing),
       cmocka_unit_test(results_do_not_depend_on_the_callers_environment),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,14 +109,17 @@ agx_status agx_sampler_create(struct agx_device *device, const struct agx_sample
    *out_sampler = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_sampler_desc", desc, &read, sizeof(read)));
-   AGX_TRY(check_desc(&read));
+   struct agx_float_env env; /* comparing with a NaN and printing numbers raise flags, or trap */
+   agx_float_env_enter(&env);
+   const agx_status checked = check_desc(&read);
+   agx_float_env_leave(&env);
+   AGX_TRY(checked);
    struct agx_sampler *sampler = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*sampler));
    if (!sampler)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "sampler: out of host memory");
    agx_object_init(&sampler->object, &sampler_type);
    agx_retain(device);
    sampler->device = device;
-   struct agx_float_env env;
    agx_float_env_enter(&env);
    agx_status status = pack(&read, sampler->words);
    agx_float_env_leave(&env);

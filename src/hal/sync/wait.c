@@ -185,9 +185,11 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
  * durations by mistake. A deadline of 0 asks without waiting, which is no mistake. */
 static void tell_late(int64_t deadline_ns)
 {
-   if (deadline_ns > 0)
-      agx_error_prefix("wait: the deadline, a time of CLOCK_MONOTONIC, was %.6f s before the wait",
-                       (double)(agx_now_ns() - deadline_ns) * 1e-9);
+   const int64_t late_us = (agx_now_ns() - deadline_ns) / 1000;
+   if (deadline_ns > 0) /* in integers: the caller may trap inexact floats */
+      agx_error_prefix("wait: the deadline, a time of CLOCK_MONOTONIC, was %lld.%06lld s before "
+                       "the wait",
+                       (long long)(late_us / 1000000), (long long)(late_us % 1000000));
 }
 
 AGX_SYNC_LOCKED static agx_status
