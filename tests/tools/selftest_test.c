@@ -59,6 +59,18 @@ static void report(void **state)
    assert_non_null(strstr(text, "\"result\": \"not asked\""));
 }
 
+/* A report that can't be written is told before anything runs, not behind half an hour. */
+static void a_wrong_path_is_told_first(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL",
+                             "selftest --device virtual --only imul --json /nonexistent/report",
+                             text),
+                    1);
+   assert_non_null(strstr(text, "/nonexistent/report can't be written: No such file"));
+   assert_null(strstr(text, "agrees"));
+}
+
 static void usage(void **state)
 {
    char text[TOOL_MAX_OUTPUT];
@@ -73,9 +85,13 @@ static void usage(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_agree),      cmocka_unit_test(each_alteration_is_seen),
-      cmocka_unit_test(through_a_node), cmocka_unit_test(a_lost_device_is_survived),
-      cmocka_unit_test(report),         cmocka_unit_test(usage),
+      cmocka_unit_test(all_agree),
+      cmocka_unit_test(each_alteration_is_seen),
+      cmocka_unit_test(through_a_node),
+      cmocka_unit_test(a_lost_device_is_survived),
+      cmocka_unit_test(report),
+      cmocka_unit_test(usage),
+      cmocka_unit_test(a_wrong_path_is_told_first),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * agx selftest: runs the experiments on a device and on a virtual AGX of the same chip, and tells
  * where the two differ. main.c calls it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,18 @@ static void list(const struct options *options)
                 selftest_questions[i].text, selftest_questions[i].reason);
 }
 
+/* Before anything runs: what takes long, or hangs the GPU, must not be lost for a wrong path. */
+static agx_status check_json(const struct options *options)
+{
+   if (!options->json || strcmp(options->json, "-") == 0)
+      return AGX_OK;
+   FILE *file = fopen(options->json, "a");
+   if (!file)
+      return AGX_FAIL(AGX_UNAVAILABLE, "%s can't be written: %s", options->json, strerror(errno));
+   fclose(file);
+   return AGX_OK;
+}
+
 static agx_status write_json(const struct session *session)
 {
    const char *path = session->options.json;
@@ -166,10 +179,11 @@ static agx_status write_json(const struct session *session)
    }
    FILE *file = fopen(path, "w");
    if (!file)
-      return AGX_FAIL(AGX_UNAVAILABLE, "%s can't be written", path);
+      return AGX_FAIL(AGX_UNAVAILABLE, "%s can't be written: %s", path, strerror(errno));
    selftest_print_json(&session->report, file);
-   if (fclose(file) != 0)
-      return AGX_FAIL(AGX_DATA_LOSS, "%s can't be written", path);
+   const bool is_short = fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL);
+   if (fclose(file) != 0 || is_short)
+      return AGX_FAIL(AGX_DATA_LOSS, "%s can't be written: %s", path, strerror(errno));
    return AGX_OK;
 }
 
@@ -192,6 +206,7 @@ static agx_status run(struct session *session)
 {
    char reference[64];
    setenv("AGX_VIRTUAL_TIMEOUT", VIRTUAL_INSTRUCTIONS, 0);
+   AGX_TRY(check_json(&session->options));
    AGX_TRY(selftest_open(&session->device, session->options.device));
    session->report.info = *agxw_device_info(session->device.device);
    snprintf(reference, sizeof(reference), "virtual:%s", session->report.info.chip->name);
@@ -200,8 +215,12 @@ static agx_status run(struct session *session)
    if (!session->report.results)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %u results", session->planned);
    run_all(session, false);
-   if (session->options.is_risky)
+   if (session->options.is_risky) {
+      /* What has run so far is on the disk, should the machine hang. */
+      if (session->options.json && strcmp(session->options.json, "-") != 0)
+         AGX_TRY(write_json(session));
       run_all(session, true);
+   }
    return write_json(session);
 }
 
