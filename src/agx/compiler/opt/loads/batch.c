@@ -21,7 +21,7 @@
  *
  * Loops with barriers, and other long ones, as long as the values that wait find registers in the
  * step of occupancy that the loop is at. Where an iteration is an inner loop, one wait is little to
- * it.
+ * it. A load that does not depend on i is left alone: opt_licm takes it out of the loop.
  *
  * Before and after: generic SSA. Stands behind opt_unroll_predicated, which takes the shorter
  * loops, and in front of opt_vectorize.
@@ -50,6 +50,8 @@ struct pass {
     * there, from nothing but its induction variable and what is outside; 0: it doesn't follow from
     * these. */
    uint8_t *depth;
+   bool
+      *varies; /* by value id: it depends on the induction variable; else each iteration's is one */
 };
 
 /* ---- choosing ------------------------------------------------------------ */
@@ -76,6 +78,14 @@ static uint8_t depth_of(const struct pass *pass, const struct batch *a,
    return depth;
 }
 
+static bool varies(const struct pass *pass, const struct batch *a, const struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      if (!agxc_loop_is_invariant(&a->induction.shape, src) && pass->varies[src->value->id])
+         return true;
+   return false;
+}
+
 /* Notes what follows from the induction variable, and loads at such addresses. False: one that
  * doesn't, or one in front of the exit, which runs once more than there are iterations. */
 static bool visit_instr(struct pass *pass, struct batch *a, struct agxc_instr *instr, bool is_top)
@@ -84,16 +94,24 @@ static bool visit_instr(struct pass *pass, struct batch *a, struct agxc_instr *i
    uint8_t depth = is_top ? depth_of(pass, a, instr) : 0;
    if (instr->op == AGXC_OP_RETURN)
       return false;
-   if (instr == a->induction.phi)
+   if (instr == a->induction.phi) {
       pass->depth[dest->value->id] = 1;
+      pass->varies[dest->value->id] = true;
+   }
    if (agxc_is_arithmetic(instr))
-      agxc_foreach_dest (each, instr)
+      agxc_foreach_dest (each, instr) {
          pass->depth[each->value->id] = depth;
+         pass->varies[each->value->id] = varies(pass, a, instr);
+      }
    bool returns = agxc_flags(instr) & AGXC_SIDE_EFFECT && instr->dest_count;
    if (!is_slow_load(instr))
       return !returns; /* an atomic's wait would stay */
    if (depth == 0 || instr->block == a->induction.shape.header || !agxc_reads_constant(instr) ||
-       instr->op != AGXC_OP_LOAD_GLOBAL || a->load_count == AGXC_LOADS_FAR)
+       instr->op != AGXC_OP_LOAD_GLOBAL)
+      return false;
+   if (!varies(pass, a, instr))
+      return true;
+   if (a->load_count == AGXC_LOADS_FAR)
       return false;
    a->loads[a->load_count++] = instr;
    a->load_halves += agxc_halves(dest->value);
@@ -265,6 +283,7 @@ bool agxc_opt_batch_loads(struct agxc_shader *shader)
    struct pass pass = {
       .shader = shader,
       .depth = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count + 1ull),
+      .varies = AGX_ARENA_ARRAY(shader->arena, bool, shader->value_count + 1ull),
    };
    return agxc_loops_visit(&shader->body, try_loop, &pass);
 }
