@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Computes equal expressions once: a pure instruction whose operation and sources equal
- * an earlier one's, in the same block or one that dominates it, becomes a move of that one.
+ * an earlier one's, in the same block or one that dominates it, becomes a move of that one; with
+ * several results, a move for each.
+ *
+ *    before   %3, %4 = split %2    ..   %8, %9 = split %2
+ *    after    %3, %4 = split %2    ..   %8 = mov %3   %9 = mov %4
+ *
  * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up). Stands behind each group of
  * passes that compute the same anew: the lower_* passes, and opt_address with its offsets.
  */
@@ -64,10 +69,14 @@ static uint32_t hash_of(const struct agxc_instr *instr)
 
 static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
 {
-   if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count)
+   bool is_phi = a->op == AGXC_OP_PHI; /* whose sources belong to its block's ways in */
+   if (a->op != b->op || (is_phi && a->block != b->block) || a->dest_count != b->dest_count ||
+       a->operand_count != b->operand_count)
       return false;
-   if (agxc_dest(a)->bits != agxc_dest(b)->bits || agxc_dest(a)->count != agxc_dest(b)->count)
-      return false;
+   for (unsigned i = 0; i < a->dest_count; i++)
+      if (agxc_dests(a)[i].bits != agxc_dests(b)[i].bits ||
+          agxc_dests(a)[i].count != agxc_dests(b)[i].count)
+         return false;
    unsigned first = a->dest_count;
    if (agxc_flags(a) & AGXC_COMMUTATIVE) {
       bool straight = agxc_same_ref(agxc_side(a, 0), agxc_side(b, 0)) &&
@@ -86,9 +95,30 @@ static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
 
 static bool is_candidate(const struct agxc_instr *instr)
 {
-   return instr->dest_count == 1 && instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV &&
+   return instr->dest_count > 0 && instr->op != AGXC_OP_MOV &&
           !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) &&
           (!(agxc_flags(instr) & AGXC_READS_MEMORY) || agxc_reads_constant(instr));
+}
+
+/* Gives the results of earlier, an equal instruction, to the readers of instr. */
+static void become_moves(struct table *table, struct agxc_instr *instr,
+                         const struct agxc_instr *earlier)
+{
+   if (instr->dest_count == 1 && instr->op != AGXC_OP_PHI) {
+      agxc_become_mov(table->shader, instr, *agxc_dest(earlier));
+      return;
+   }
+   struct agxc_instr *at = instr;
+   while (agxc_as_phi(at)) /* a move stands behind all of them */
+      at = agxc_next_instr(at);
+   struct agxc_builder b = {table->shader, instr->block, at};
+   for (unsigned i = 0; i < instr->dest_count; i++) {
+      struct agxc_instr *mov = agxc_instr_new(table->shader, AGXC_OP_MOV);
+      *agxc_src_a(mov) = agxc_dests(earlier)[i];
+      agxc_define(mov, agxc_dests(instr)[i]);
+      agxc_insert(&b, mov);
+   }
+   agxc_instr_remove(instr);
 }
 
 static void visit_instr(struct table *table, struct agxc_instr *instr)
@@ -106,7 +136,7 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
          continue;
       /* If one of both must be exact, the one that stays must. */
       table->entries[at].instr->flags |= instr->flags;
-      agxc_become_mov(table->shader, instr, *agxc_dest(table->entries[at].instr));
+      become_moves(table, instr, table->entries[at].instr);
       table->progress = true;
       return;
    }
@@ -116,7 +146,7 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
 
 static void visit_block(void *table, struct agxc_block *block)
 {
-   agxc_foreach_instr (instr, block)
+   agxc_foreach_instr_safe (instr, block)
       visit_instr(table, instr);
 }
 
