@@ -33,6 +33,12 @@ static struct agxc_ref op2(struct agxc_algebra *a, enum agxc_op op, struct agxc_
    return agxc_alg2(a, op, 32, x, y);
 }
 
+/* Computed by the rules of real numbers. */
+static bool is_plain(const struct agxc_instr *instr)
+{
+   return !(instr->flags & AGXC_INSTR_PRECISE);
+}
+
 /* ---- constants ------------------------------------------------------------ */
 
 static uint32_t flushed(uint32_t bits)
@@ -170,6 +176,9 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, stru
       return op1(a, AGXC_OP_FNEG, x);
    if ((equals(&y, 0) || equals(&y, SIGN)) && !(a->instr->flags & AGXC_INSTR_PRECISE))
       return agxc_u32(0);
+   if (agxc_same_ref(&x, &y) && is_plain(a->instr) && (def = agxc_def_as(x, AGXC_OP_FSQRT)) &&
+       is_plain(def))
+      return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
    if (!is_const(&y))
       return agxc_none();
    if ((def = agxc_def_as(x, AGXC_OP_FNEG)))
