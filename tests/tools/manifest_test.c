@@ -42,6 +42,43 @@ static void every_directive(void **state)
    assert_int_equal(m.compare, AGX_COMPARE_F32);
 }
 
+static void records_describe_structures(void **state)
+{
+   struct agx_manifest m;
+   uint8_t data[40];
+   assert_ok(parse("buf 0 0 0 ssbo 40 records 7 4 10 0:u16:2=300 4:f16:1=0.5 6:u8:8\n"
+                   "buf 1 0 1 ubo 16 records 7 0 16 0:u32:2=-2 8:f64:1=0.5\n"
+                   "buf 2 0 2 ssbo 40 records 7 0 4 0:f32:1",
+                   &m));
+   agx_manifest_fill(&m.resources[0].init, data, sizeof(data), NULL, NULL);
+   assert_int_equal(agx_load_u32(data), 300 << 16 | 300);
+   for (size_t at = 4; at + 2 <= sizeof(data); at += 10) {
+      assert_int_equal(data[at], 0);
+      assert_int_equal(data[at + 1], 0x38); /* half of 0.5 */
+   }
+   assert_memory_not_equal(data + 6, data + 16, 8);
+   agx_manifest_fill(&m.resources[1].init, data, 16, NULL, NULL);
+   assert_true(agx_load_u64(data) == 0xfffffffefffffffeull);
+   assert_true(agx_load_u64(data + 8) == 0x3fe0000000000000ull);
+   agx_manifest_fill(&m.resources[2].init, data, sizeof(data), NULL, NULL);
+   for (size_t at = 0; at < sizeof(data); at += 4) {
+      float value;
+      memcpy(&value, data + at, sizeof(value));
+      assert_true(value >= 0.25f && value < 1.25f);
+   }
+}
+
+static void slots_have_a_kind_and_a_count(void **state)
+{
+   struct agx_manifest m;
+   assert_ok(parse("slot 1 2 storage 0\nslot 0 3 sampler 4", &m));
+   assert_int_equal(m.slot_count, 2);
+   assert_int_equal(m.slots[0].set, 1);
+   assert_int_equal(m.slots[0].binding, 2);
+   assert_int_equal(m.slots[0].count, 0);
+   assert_string_equal(m.slots[1].kind, "sampler");
+}
+
 static void what_is_wrong_is_named(void **state)
 {
    static const struct {
@@ -73,6 +110,16 @@ static void what_is_wrong_is_named(void **state)
       {"attribute 0 R8_UINT 4 x", "'x' is not a number"},
       {"draw 0 1 2 3", "draw takes"},
       {"draw 0 1 2147483648 0 1", "is not a i32"},
+      {"buf 0 0 0 ssbo 8 records 1 0", "records takes SEED HEAD STRIDE and fields"},
+      {"buf 0 0 0 ssbo 8 records 1 0 0 0:u8:1", "records of 0 bytes"},
+      {"buf 0 0 0 ssbo 8 records 1 0 4 0:u9:1", "'0:u9:1' is not a field"},
+      {"buf 0 0 0 ssbo 8 records 1 0 4 0:u8:0", "'0:u8:0' is not a field"},
+      {"buf 0 0 0 ssbo 8 records 1 0 4 0:u8:1,2", "'0:u8:1,2' is not a field"},
+      {"buf 0 0 0 ssbo 8 records 1 0 4 0:u8:1=x", "'x' is not a number"},
+      {"buf 0 0 0 ssbo 8 records 1 0 4 2:u32:1", "field '2:u32:1' goes beyond its record"},
+      {"buf 0 0 0 ssbo 8 records 1 4 4 2:u32:1", "field '2:u32:1' goes beyond its record"},
+      {"slot 0 0 ssbo", "slot takes SET BINDING KIND COUNT"},
+      {"slot 0 0 heap 1", "'heap' is not a kind of slot"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct agx_manifest m;
@@ -162,11 +209,12 @@ static void comparison_says_where(void **state)
 
 static void random_text_never_crashes(void **state)
 {
-   static const char *const words[] = {"buf",      "push", "img",  "spec",  "cmp",
-                                       "dispatch", "0",    "1",    "ssbo",  "addr",
-                                       "f32",      "u32",  "zero", "addrs", "out",
-                                       "4",        "\n",   "\n",   "-",     "99999999999999999999",
-                                       "rand_f32"};
+   static const char *const words[] = {"buf",      "push",     "img",  "spec",
+                                       "cmp",      "dispatch", "0",    "1",
+                                       "ssbo",     "addr",     "f32",  "u32",
+                                       "zero",     "addrs",    "out",  "4",
+                                       "\n",       "\n",       "-",    "99999999999999999999",
+                                       "rand_f32", "records",  "slot", "0:u8:1"};
    struct agx_test_rng rng = {.state = 5};
    for (int i = 0; i < 20000; i++) {
       char text[400] = "";
@@ -183,9 +231,14 @@ static void random_text_never_crashes(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_directive),       cmocka_unit_test(what_is_wrong_is_named),
-      cmocka_unit_test(limits_hold),           cmocka_unit_test(generators_match_the_corpus),
-      cmocka_unit_test(comparison_says_where), cmocka_unit_test(random_text_never_crashes),
+      cmocka_unit_test(every_directive),
+      cmocka_unit_test(records_describe_structures),
+      cmocka_unit_test(slots_have_a_kind_and_a_count),
+      cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(limits_hold),
+      cmocka_unit_test(generators_match_the_corpus),
+      cmocka_unit_test(comparison_says_where),
+      cmocka_unit_test(random_text_never_crashes),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

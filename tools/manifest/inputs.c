@@ -74,6 +74,68 @@ static void fill_halves(const struct agx_manifest_init *init, uint8_t *data, uin
    }
 }
 
+uint32_t agx_manifest_field_bytes(enum agx_manifest_field_type type)
+{
+   static const uint8_t bytes[] = {
+      [AGX_FIELD_U8] = 1,  [AGX_FIELD_U16] = 2, [AGX_FIELD_U32] = 4, [AGX_FIELD_U64] = 8,
+      [AGX_FIELD_F16] = 2, [AGX_FIELD_F32] = 4, [AGX_FIELD_F64] = 8,
+   };
+   return bytes[type];
+}
+
+/* Bits of a field's value; index counts the values of the whole buffer. */
+static uint64_t field_bits(const struct agx_manifest_field *field, uint64_t seed, uint64_t index)
+{
+   uint64_t random = mix(seed, index) >> 40;
+   double real = field->has_value ? field->value : 0.25 + unit(seed, index);
+   float single = (float)real;
+   uint32_t word;
+   uint64_t wide = 0;
+   switch (field->type) {
+   case AGX_FIELD_F16:
+      return agx_half_from_float(single);
+   case AGX_FIELD_F32:
+      memcpy(&word, &single, sizeof(word));
+      return word;
+   case AGX_FIELD_F64:
+      memcpy(&wide, &real, sizeof(wide));
+      return wide;
+   default:
+      break;
+   }
+   if (field->has_value)
+      return field->value < 0 ? (uint64_t)(int64_t)field->value : (uint64_t)field->value;
+   return field->type == AGX_FIELD_U8 || field->type == AGX_FIELD_U16 ? random & 255 : random & 15;
+}
+
+/* Little-endian, as the GPU reads it. What goes beyond the buffer is left out. */
+static void fill_field(const struct agx_manifest_init *init, const struct agx_manifest_field *field,
+                       uint64_t base, uint8_t *data, uint64_t size)
+{
+   uint32_t bytes = agx_manifest_field_bytes(field->type);
+   for (uint32_t i = 0; i < field->count; i++) {
+      uint64_t at = base + field->offset_B + (uint64_t)i * bytes;
+      if (at + bytes > size)
+         return;
+      uint64_t bits = field_bits(field, init->seed, at);
+      for (uint32_t byte = 0; byte < bytes; byte++)
+         data[at + byte] = (uint8_t)(bits >> 8 * byte);
+   }
+}
+
+static void fill_records(const struct agx_manifest_init *init, uint8_t *data, uint64_t size)
+{
+   for (uint32_t i = 0; i < init->field_count; i++) {
+      const struct agx_manifest_field *field = &init->fields[i];
+      bool is_once = field->offset_B < init->head_B;
+      for (uint64_t base = 0; base + init->head_B < size || base == 0; base += init->stride_B) {
+         fill_field(init, field, base, data, size);
+         if (is_once)
+            break;
+      }
+   }
+}
+
 void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_t size,
                        uint64_t (*address_of)(void *user, uint32_t id), void *user)
 {
@@ -94,6 +156,9 @@ void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_
       return;
    case AGX_INIT_Q8_0:
       fill_quantised(init->seed, bytes, size, 34, 0.001f);
+      return;
+   case AGX_INIT_RECORDS:
+      fill_records(init, bytes, size);
       return;
    case AGX_INIT_ADDRS:
       for (uint32_t i = 0; i < init->id_count && (i + 1) * 8ull <= size; i++) {

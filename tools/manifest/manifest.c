@@ -6,6 +6,7 @@
 #include "manifest.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +146,8 @@ static agx_status parse_push(struct agx_manifest *m, const struct line *line)
    return AGX_OK;
 }
 
-/* Parameters: s seed, n step (optional when upper case), v value, r low and high, i ids. */
+/* Parameters: s seed, n step (optional when upper case), v value, r low and high, i ids, f fields.
+ */
 static const struct {
    const char *name, *parameters;
    enum agx_manifest_init_kind kind;
@@ -156,7 +158,7 @@ static const struct {
    {"rand_u8", "s", AGX_INIT_RAND_U8},    {"rand_f32", "sr", AGX_INIT_RAND_F32},
    {"rand_f16", "sr", AGX_INIT_RAND_F16}, {"q4_0", "s", AGX_INIT_Q4_0},
    {"q8_0", "s", AGX_INIT_Q8_0},          {"bits", "sn", AGX_INIT_BITS},
-   {"addrs", "i", AGX_INIT_ADDRS},
+   {"addrs", "i", AGX_INIT_ADDRS},        {"records", "sf", AGX_INIT_RECORDS},
 };
 
 static agx_status parse_init_ids(const struct line *line, unsigned at, unsigned end,
@@ -167,6 +169,63 @@ static agx_status parse_init_ids(const struct line *line, unsigned at, unsigned 
          return LINE_FAIL(line, "more than %u addresses", AGX_MANIFEST_MAX_ADDRESSES);
       AGX_TRY(parse_u32(line, line->word[at], &init->ids[init->id_count]));
       init->id_count++;
+   }
+   return AGX_OK;
+}
+
+/* OFFSET:TYPE:COUNT[=VALUE] */
+static agx_status parse_field(const struct line *line, const char *word,
+                              struct agx_manifest_field *out)
+{
+   static const char *const types[] = {
+      [AGX_FIELD_U8] = "u8",   [AGX_FIELD_U16] = "u16", [AGX_FIELD_U32] = "u32",
+      [AGX_FIELD_U64] = "u64", [AGX_FIELD_F16] = "f16", [AGX_FIELD_F32] = "f32",
+      [AGX_FIELD_F64] = "f64",
+   };
+   char type[4], end;
+   int read = sscanf(word, "%9" SCNu32 ":%3[a-z0-9]:%9" SCNu32 "%c", &out->offset_B, type,
+                     &out->count, &end);
+   out->has_value = read == 4 && end == '=';
+   unsigned at = 0;
+   while (read >= 3 && at < AGX_COUNT(types) && strcmp(types[at], type) != 0)
+      at++;
+   if (read < 3 || (read == 4 && !out->has_value) || at == AGX_COUNT(types) || !out->count)
+      return LINE_FAIL(line, "'%s' is not a field: OFFSET:TYPE:COUNT[=VALUE]", word);
+   out->type = (enum agx_manifest_field_type)at;
+   if (!out->has_value)
+      return AGX_OK;
+   const char *value = strchr(word, '=') + 1;
+   char *rest;
+   out->value = strtod(value, &rest);
+   if (rest == value || *rest)
+      return LINE_FAIL(line, "'%s' is not a number", value);
+   return AGX_OK;
+}
+
+static bool field_fits(const struct agx_manifest_init *init, const struct agx_manifest_field *field)
+{
+   uint64_t end = field->offset_B + (uint64_t)field->count * agx_manifest_field_bytes(field->type);
+   return end <=
+          (field->offset_B < init->head_B ? init->head_B : (uint64_t)init->head_B + init->stride_B);
+}
+
+/* HEAD STRIDE FIELD... */
+static agx_status parse_fields(const struct line *line, unsigned at, unsigned end,
+                               struct agx_manifest_init *init)
+{
+   if (at + 2 >= end)
+      return LINE_FAIL(line, "records takes SEED HEAD STRIDE and fields");
+   AGX_TRY(parse_u32(line, line->word[at], &init->head_B));
+   AGX_TRY(parse_u32(line, line->word[at + 1], &init->stride_B));
+   if (!init->stride_B)
+      return LINE_FAIL(line, "records of 0 bytes");
+   for (at += 2; at < end; at++) {
+      if (init->field_count == AGX_MANIFEST_MAX_FIELDS)
+         return LINE_FAIL(line, "more than %u fields", AGX_MANIFEST_MAX_FIELDS);
+      struct agx_manifest_field *field = &init->fields[init->field_count++];
+      AGX_TRY(parse_field(line, line->word[at], field));
+      if (!field_fits(init, field))
+         return LINE_FAIL(line, "field '%s' goes beyond its record", line->word[at]);
    }
    return AGX_OK;
 }
@@ -187,6 +246,8 @@ static agx_status parse_init(const struct line *line, unsigned at, unsigned end,
    for (const char *p = parameters; *p; p++) {
       if (*p == 'i')
          return parse_init_ids(line, at, end, init);
+      if (*p == 'f')
+         return parse_fields(line, at, end, init);
       if (*p == 'N' && at == end)
          break;
       if (at + (*p == 'r') >= end)
@@ -279,6 +340,28 @@ static agx_status parse_image(struct agx_manifest *m, const struct line *line)
    return parse_resource(m, line, 10, &r);
 }
 
+static agx_status parse_slot(struct agx_manifest *m, const struct line *line)
+{
+   static const char *const kinds[] = {"ssbo",    "ubo",     "storage",        "sampled",
+                                       "texture", "sampler", "uniform_texels", "storage_texels"};
+   if (line->count != 5)
+      return LINE_FAIL(line, "slot takes SET BINDING KIND COUNT");
+   if (m->slot_count == AGX_MANIFEST_MAX_SLOTS)
+      return LINE_FAIL(line, "more than %u slots", AGX_MANIFEST_MAX_SLOTS);
+   struct agx_manifest_slot *slot = &m->slots[m->slot_count];
+   AGX_TRY(parse_u32(line, line->word[1], &slot->set));
+   AGX_TRY(parse_u32(line, line->word[2], &slot->binding));
+   AGX_TRY(parse_u32(line, line->word[4], &slot->count));
+   for (size_t i = 0; i < AGX_COUNT(kinds); i++) {
+      if (strcmp(kinds[i], line->word[3]) != 0)
+         continue;
+      snprintf(slot->kind, sizeof(slot->kind), "%s", kinds[i]);
+      m->slot_count++;
+      return AGX_OK;
+   }
+   return LINE_FAIL(line, "'%s' is not a kind of slot", line->word[3]);
+}
+
 static agx_status parse_dispatch(struct agx_manifest *m, const struct line *line)
 {
    if (line->count != 4)
@@ -354,7 +437,7 @@ static agx_status parse_line(struct agx_manifest *m, const struct line *line)
    } directives[] = {
       {"spec", parse_spec}, {"push", parse_push},           {"buf", parse_buffer},
       {"img", parse_image}, {"dispatch", parse_dispatch},   {"cmp", parse_compare},
-      {"draw", parse_draw}, {"attribute", parse_attribute},
+      {"draw", parse_draw}, {"attribute", parse_attribute}, {"slot", parse_slot},
    };
    for (size_t i = 0; i < AGX_COUNT(directives); i++)
       if (strcmp(directives[i].name, line->word[0]) == 0)

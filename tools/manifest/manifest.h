@@ -8,10 +8,17 @@
  *    buf ID SET BINDING ssbo|ubo|addr BYTES INIT... [out]
  *    img ID SET BINDING storage|sampled FORMAT W H MIPS linear|nearest INIT... [out]
  *    dispatch X Y Z                          workgroups
+ *    slot SET BINDING KIND COUNT             of the layout, with nothing bound: such a kernel is
+ * only compiled. KIND: ssbo ubo storage sampled texture sampler uniform_texels storage_texels
  *    attribute LOCATION FORMAT STRIDE [DIVISOR]      with DIVISOR: counted by instances
  *    buf ID 0 N vertex|index|feedback BYTES INIT [out]  N: location, bytes of an index, number
  *    draw FIRST VERTICES BASE_VERTEX BASE_INSTANCE INSTANCES    instead of dispatch
  *    cmp exact | f32 RTOL ATOL | f16 RTOL ATOL | mostly PERCENT | none
+ *
+ * One of the INITs describes structures: records SEED HEAD STRIDE OFFSET:TYPE:COUNT[=VALUE]...
+ * Fields below byte HEAD stand once, the others again every STRIDE bytes. TYPE: u8 u16 u32 u64
+ * f16 f32 f64. Without VALUE floats are random in [0.25, 1.25), bytes any, u16 below 256, u32 and
+ * u64 below 16.
  */
 #pragma once
 
@@ -26,6 +33,8 @@
 #define AGX_MANIFEST_MAX_PUSH_B     256
 #define AGX_MANIFEST_MAX_ADDRESSES  32
 #define AGX_MANIFEST_MAX_ATTRIBUTES 32
+#define AGX_MANIFEST_MAX_FIELDS     32
+#define AGX_MANIFEST_MAX_SLOTS      64
 #define AGX_MANIFEST_MAX_BYTES      (1ull << 30) /* of one resource */
 
 enum agx_manifest_type {
@@ -53,6 +62,25 @@ enum agx_manifest_init_kind {
    AGX_INIT_Q8_0,
    AGX_INIT_BITS,
    AGX_INIT_ADDRS,
+   AGX_INIT_RECORDS,
+};
+
+enum agx_manifest_field_type {
+   AGX_FIELD_U8,
+   AGX_FIELD_U16,
+   AGX_FIELD_U32,
+   AGX_FIELD_U64,
+   AGX_FIELD_F16,
+   AGX_FIELD_F32,
+   AGX_FIELD_F64,
+};
+
+/* count values behind one another. */
+struct agx_manifest_field {
+   uint32_t offset_B, count;
+   enum agx_manifest_field_type type;
+   bool has_value;
+   double value;
 };
 
 struct agx_manifest_init {
@@ -62,6 +90,9 @@ struct agx_manifest_init {
    float value, low, high;
    uint32_t ids[AGX_MANIFEST_MAX_ADDRESSES];
    uint32_t id_count;
+   /* Records: seed and step as above. */
+   uint32_t head_B, stride_B, field_count;
+   struct agx_manifest_field fields[AGX_MANIFEST_MAX_FIELDS];
 };
 
 struct agx_manifest_resource {
@@ -99,6 +130,12 @@ struct agx_manifest_attribute {
    char format[32];
 };
 
+/* A binding that only the layout has; count 0: an array without a length. */
+struct agx_manifest_slot {
+   uint32_t set, binding, count;
+   char kind[16];
+};
+
 struct agx_manifest {
    struct agx_manifest_resource resources[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t resource_count;
@@ -108,6 +145,8 @@ struct agx_manifest {
    uint32_t push_B;
    struct agx_manifest_fixup fixups[AGX_MANIFEST_MAX_ADDRESSES];
    uint32_t fixup_count;
+   struct agx_manifest_slot slots[AGX_MANIFEST_MAX_SLOTS];
+   uint32_t slot_count;
    uint32_t workgroups[3];
    struct agx_manifest_attribute attributes[AGX_MANIFEST_MAX_ATTRIBUTES];
    uint32_t attribute_count;
@@ -128,6 +167,9 @@ AGX_MUST_CHECK agx_status agx_manifest_load(const char *path, struct agx_manifes
 /* The resource with that id, or NULL. */
 const struct agx_manifest_resource *agx_manifest_find(const struct agx_manifest *manifest,
                                                       uint32_t id);
+
+/* Bytes of one value of a field. */
+uint32_t agx_manifest_field_bytes(enum agx_manifest_field_type type);
 
 /* Fills size bytes at data as the resource's INIT says. address_of gives the device
  * address of another resource; may be NULL when no ADDRS init is used. */
