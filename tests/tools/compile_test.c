@@ -55,6 +55,14 @@ static void the_table_has_a_header(void **state)
    assert_ptr_equal(strstr(text, "[\n  {\"kernel\": \"saxpy\", \"instructions\": "), text);
 }
 
+static void the_best_of_several_counts(void **state)
+{
+   assert_int_equal(compile("--json --best 3", "corpus/saxpy.spv"), 0);
+   assert_non_null(strstr(text, "\"compile_ms\": "));
+   assert_int_equal(compile("--json --best 0", "corpus/saxpy.spv"), 2);
+   assert_non_null(strstr(text, "--best 0: how often to compile, up to 1000 times"));
+}
+
 static void failures_take_one_line(void **state)
 {
    char options[512], *bad = agx_test_path("corpus/saxpy.txt");
@@ -130,9 +138,13 @@ static void all_entry_points_are_written(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_file_is_written),      cmocka_unit_test(the_table_has_a_header),
-      cmocka_unit_test(failures_take_one_line), cmocka_unit_test(what_is_no_spirv_is_named),
-      cmocka_unit_test(specialization),         cmocka_unit_test(all_entry_points_are_written),
+      cmocka_unit_test(a_file_is_written),
+      cmocka_unit_test(the_table_has_a_header),
+      cmocka_unit_test(failures_take_one_line),
+      cmocka_unit_test(what_is_no_spirv_is_named),
+      cmocka_unit_test(specialization),
+      cmocka_unit_test(the_best_of_several_counts),
+      cmocka_unit_test(all_entry_points_are_written),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static const struct agx_command {
 #endif
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
-    "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] FILE.spv...",
+    "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] [--best N]\n"
+    "                   FILE.spv...",
     "compile SPIR-V kernels to ELF files", agx_cmd_compile,
     "Writes FILE.agxbin for each FILE.spv. A kernel that can't be compiled says why in one line;\n"
     "the others are compiled all the same, and the exit status is 1.\n"
@@ -51,7 +52,8 @@ static const struct agx_command {
     "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
     "  --dynamic WHAT   what dispatches may choose: local-size (of workgroups), shared (bytes\n"
     "                   of the last workgroup array); docs/hal/executables.md\n"
-    "  --dump           print the code after each pass to standard error\n"},
+    "  --dump           print the code after each pass to standard error\n"
+    "  --best N         compile N times: compile_ms, in processor time, is that of the quickest\n"},
    {"disasm", "[--json] [--raw] [--entry NAME] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
     "FILE (or standard input) is an ELF file, whose executable sections are shown, or hex text,\n"
