@@ -7,6 +7,7 @@
 #    mesa.sh setup          makes the folder (about 700 MB, a few minutes), or completes it
 #    mesa.sh test           does that, then the test; exit code 0 when every kernel matches
 #    mesa.sh race FOLDER    runs the kernels once each with statistics, for scripts/race.py
+#    mesa.sh wide FOLDER    runs the kernels that FOLDER/list names, with statistics and outputs, for scripts/wide
 #    mesa.sh host           prints what recording and submitting cost it, as JSON, and what they cost us
 #    mesa.sh lavapipe FOLDER  runs the kernels of a folder (like tests/corpus) on sid's lavapipe
 #    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
@@ -203,6 +204,16 @@ run_race() {
    done
 }
 
+# For each kernel NAME.spv of the list, with NAME.txt: NAME.tsv as of vkcorpus, NAME.stats, the outputs, and NAME.err,
+# which says what the virtual AGX complained of. Its limit on instructions keeps launches that don't end short.
+run_wide() {
+   [ -x "$work/vkcorpus" ] || build_runner
+   inside sh -c 'cd /agxhal/work && while read -r kernel; do
+      AGX_VIRTUAL_TIMEOUT=$1 /agxhal/out/bin/agx virtual --chip $2 --stats=$kernel.stats --json -- ./vkcorpus --best $3 --limit 60 \
+         --tsv $kernel.tsv --dump . . $kernel >/dev/null 2>$kernel.err </dev/null
+   done < list' sh "${WIDE_INSTRUCTIONS:-200000}" "$chip" "${RACE_BEST:-3}"
+}
+
 # Both in the folder, over the preloaded virtual AGX with execution switched off: two JSON objects.
 run_host() {
    inside sh -eu -c 'cd /agxhal/source && gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -rdynamic \
@@ -225,19 +236,25 @@ run_lavapipe() {
       /agxhal/work/kernels
 }
 
-[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 command=$1
 shift
+if [ "$command" = wide ]; then # what the kernels leave stays there
+   rmdir "$work"
+   trap - EXIT
+   work=$(realpath "${1:?a folder with kernels}")
+fi
 case $command in
 setup) setup ;;
 test) setup && run_test ;;
 run) inside "$@" ;;
 host) setup >&2 && run_host ;;
 race) setup >&2 && run_race "${1:?a folder for the figures}" ;;
+wide) setup >&2 && run_wide ;;
 lavapipe) setup >&2 && run_lavapipe "${1:?a folder with kernels}" ;;
-*) fail "$command: there is no such command (setup, test, race, lavapipe, run)" ;;
+*) fail "$command: there is no such command (setup, test, race, wide, host, lavapipe, run)" ;;
 esac

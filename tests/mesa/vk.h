@@ -19,6 +19,7 @@ struct vk_device {
    uint32_t family;
    VkPhysicalDeviceMemoryProperties memory;
    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+   bool has_statistics; /* pipelines tell them */
 };
 
 /* A buffer, or an image with the buffer that its texels go through. */
@@ -42,7 +43,8 @@ struct vk_resource {
                          (int)vk_result_);                                                         \
    } while (0)
 
-/* Opens the first device whose name contains the text. robust: with robustBufferAccess2. */
+/* Opens the first device whose name contains the text. robust: with robustBufferAccess2. Statistics
+ * of pipelines can be had of a device that isn't robust. */
 AGX_MUST_CHECK agx_status vk_device_open(const char *name, bool robust, struct vk_device *out);
 
 AGX_MUST_CHECK agx_status vk_buffer_create(const struct vk_device *device, uint64_t size_B,
@@ -51,10 +53,15 @@ AGX_MUST_CHECK agx_status vk_image_create(const struct vk_device *device,
                                           const struct agx_manifest_resource *desc,
                                           struct vk_resource *out);
 
-/* Runs the SPIR-V kernel at path; resources[i] is then the manifest's resource i, and its
- * mapped memory what the kernel left. The pipeline is made `rounds` times (at least one);
- * *out_best_ms is what the quickest took. Nothing is freed: the process ends. */
+/* What the driver says of a pipeline, as "NAME=VALUE;NAME=VALUE;...". */
+#define VK_STATISTICS_CAPACITY 1024
+
+/* Runs the first compute entry point of the SPIR-V kernel at path, or, where the manifest has
+ * slots, only makes its pipeline; resources[i] is then the manifest's resource i, and its mapped
+ * memory what the kernel left. The pipeline is made `rounds` times (at least one); *out_best_ms is
+ * what the quickest took. statistics: VK_STATISTICS_CAPACITY bytes for the driver's statistics, or
+ * NULL. Nothing is freed: the process ends. */
 AGX_MUST_CHECK agx_status vk_kernel_run(const struct vk_device *device, const char *path,
                                         const struct agx_manifest *manifest,
                                         struct vk_resource *resources, unsigned rounds,
-                                        double *out_best_ms);
+                                        double *out_best_ms, char *statistics);

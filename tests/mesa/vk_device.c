@@ -61,6 +61,7 @@ static bool has_extension(const struct vk_device *device, const char *name)
  * with them come the extensions of samplers and images. */
 static agx_status make_device(struct vk_device *device, bool robust)
 {
+   static const char *const statistics[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
    static const char *const extensions[] = {
       VK_EXT_ROBUSTNESS_2_EXTENSION_NAME,
       VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
@@ -83,9 +84,11 @@ static agx_status make_device(struct vk_device *device, bool robust)
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT, .pNext = &cubes};
    VkPhysicalDeviceRobustness2FeaturesEXT robustness = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, .pNext = &borders};
-   VkPhysicalDeviceVulkan13Features v13 = {.sType =
-                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-                                           .pNext = robust ? &robustness : NULL};
+   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
+   VkPhysicalDeviceVulkan13Features v13 = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+      .pNext = robust ? (void *)&robustness : (void *)&executables};
    VkPhysicalDeviceVulkan12Features v12 = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &v13};
    VkPhysicalDeviceVulkan11Features v11 = {
@@ -95,7 +98,10 @@ static agx_status make_device(struct vk_device *device, bool robust)
    for (size_t i = 0; robust && i < AGX_COUNT(extensions); i++)
       if (!has_extension(device, extensions[i]))
          return AGX_FAIL(AGX_NOT_FOUND, "%s: no %s", device->name, extensions[i]);
+   device->has_statistics = !robust && has_extension(device, statistics[0]);
    vkGetPhysicalDeviceFeatures2(device->physical, &features);
+   if (!robust && !device->has_statistics)
+      v13.pNext = NULL;
    if (!robust)
       features.features.robustBufferAccess = v13.robustImageAccess = VK_FALSE;
    const float priority = 1;
@@ -107,8 +113,9 @@ static agx_status make_device(struct vk_device *device, bool robust)
                                     .pNext = &features,
                                     .queueCreateInfoCount = 1,
                                     .pQueueCreateInfos = &queue,
-                                    .enabledExtensionCount = robust ? AGX_COUNT(extensions) : 0,
-                                    .ppEnabledExtensionNames = extensions};
+                                    .enabledExtensionCount =
+                                       robust ? AGX_COUNT(extensions) : device->has_statistics,
+                                    .ppEnabledExtensionNames = robust ? extensions : statistics};
    VK_TRY(vkCreateDevice(device->physical, &info, NULL, &device->device));
    vkGetDeviceQueue(device->device, device->family, 0, &device->queue);
    vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);

@@ -4,11 +4,13 @@
  * they wrote with the references, each kernel in a process of its own, so that one that
  * crashes, hangs or loses the device spoils no other.
  *
- *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] [--tsv FILE] FOLDER
- * [KERNEL...]
+ *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] [--tsv FILE] [--dump DIR]
+ *             FOLDER [KERNEL...]
  *
- * Progress goes to standard output; --tsv writes kernel, verdict, milliseconds, words, and the
- * milliseconds of the quickest of N compilations (1).
+ * Progress goes to standard output; --tsv writes kernel, verdict, milliseconds, words, the
+ * milliseconds of the quickest of N compilations (1), and the driver's statistics of the pipeline.
+ * --dump compares nothing: it writes each output to DIR/KERNEL.ID.bin, and what the buffer held
+ * before to DIR/KERNEL.ID.before.
  */
 #include <errno.h>
 #include <glob.h>
@@ -25,15 +27,16 @@
 #include "vk.h"
 
 struct options {
-   const char *device, *tsv, *folder;
+   const char *device, *tsv, *folder, *dump;
    bool robust;
    unsigned limit_s, best;
 };
 
 struct result {
-   char verdict[16]; /* same, close, FAIL */
+   char verdict[16]; /* same, close, ran or compiled (nothing compared), FAIL */
    char words[400];
    double compile_ms;
+   char statistics[VK_STATISTICS_CAPACITY];
 };
 
 static double now_ms(void)
@@ -86,6 +89,40 @@ static agx_status compare(const struct options *options, const char *kernel,
    return AGX_OK;
 }
 
+static agx_status write_file(const char *folder, const char *kernel, uint32_t id,
+                             const char *ending, const void *data, uint64_t size)
+{
+   char path[1024];
+   snprintf(path, sizeof(path), "%s/%s.%u.%s", folder, kernel, id, ending);
+   FILE *file = fopen(path, "wb");
+   if (!file)
+      return AGX_FAIL(AGX_NOT_FOUND, "%s: %s", path, strerror(errno));
+   bool whole = fwrite(data, 1, size, file) == size;
+   whole &= fclose(file) == 0;
+   return whole ? AGX_OK : AGX_FAIL(AGX_DATA_LOSS, "%s: %s", path, strerror(errno));
+}
+
+/* Buffers, with what they were filled with; addresses among it are left out. */
+static agx_status dump(const struct options *options, const char *kernel,
+                       const struct agx_manifest *manifest, const struct vk_resource *resources)
+{
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *desc = &manifest->resources[i];
+      uint64_t size_B = resources[i].size_B;
+      if (!desc->is_output)
+         continue;
+      uint8_t *before = malloc(size_B);
+      if (!before)
+         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for output %u", desc->id);
+      agx_manifest_fill(&desc->init, before, size_B, NULL, NULL);
+      agx_status status = write_file(options->dump, kernel, desc->id, "before", before, size_B);
+      free(before);
+      AGX_TRY(status);
+      AGX_TRY(write_file(options->dump, kernel, desc->id, "bin", resources[i].mapped, size_B));
+   }
+   return AGX_OK;
+}
+
 static agx_status run_here(const struct options *options, const char *kernel, struct result *result)
 {
    static struct agx_manifest manifest;
@@ -96,7 +133,12 @@ static agx_status run_here(const struct options *options, const char *kernel, st
    AGX_TRY(agx_manifest_load(path, &manifest));
    AGX_TRY(vk_device_open(options->device, options->robust, &device));
    snprintf(path, sizeof(path), "%s/%s.spv", options->folder, kernel);
-   AGX_TRY(vk_kernel_run(&device, path, &manifest, resources, options->best, &result->compile_ms));
+   AGX_TRY(vk_kernel_run(&device, path, &manifest, resources, options->best, &result->compile_ms,
+                         options->dump ? result->statistics : NULL));
+   if (options->dump || manifest.slot_count) {
+      snprintf(result->verdict, sizeof(result->verdict), manifest.slot_count ? "compiled" : "ran");
+      return manifest.slot_count ? AGX_OK : dump(options, kernel, &manifest, resources);
+   }
    return compare(options, kernel, &manifest, resources, result);
 }
 
@@ -156,8 +198,8 @@ static bool run_and_tell(const struct options *options, const char *kernel, size
    printf("%-5s %8.0f ms  %s\n", result.verdict, ms, result.words);
    fflush(stdout);
    if (tsv)
-      fprintf(tsv, "%s\t%s\t%.0f\t%s\t%.4f\n", kernel, result.verdict, ms, result.words,
-              result.compile_ms);
+      fprintf(tsv, "%s\t%s\t%.0f\t%s\t%.4f\t%s\n", kernel, result.verdict, ms, result.words,
+              result.compile_ms, result.statistics);
    return strcmp(result.verdict, "FAIL") != 0;
 }
 
@@ -192,6 +234,8 @@ static int parse(int argc, char **argv, struct options *options)
          options->device = value;
       else if (strcmp(argv[at], "--tsv") == 0)
          options->tsv = value;
+      else if (strcmp(argv[at], "--dump") == 0)
+         options->dump = value;
       else if (strcmp(argv[at], "--limit") == 0)
          options->limit_s = value ? (unsigned)atoi(value) : 0;
       else if (strcmp(argv[at], "--best") == 0)
@@ -211,7 +255,7 @@ int main(int argc, char **argv)
    int at = parse(argc, argv, &options);
    if (at < 0) {
       fprintf(stderr, "usage: vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] "
-                      "[--tsv FILE] FOLDER [KERNEL...]\n");
+                      "[--tsv FILE] [--dump DIR] FOLDER [KERNEL...]\n");
       return 2;
    }
    options.folder = argv[at++];
