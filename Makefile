@@ -14,6 +14,7 @@ help:
 	@echo "make check ROOM=X  build and run the tests of one room: the last folder of its path in src/rooms.txt, such as"
 	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
 	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, the simulator, wall time against lavapipe"
+	@echo "make bench-wide    the same race over thousands of modules of other people's packages (downloads them, root)"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run all tests in a machine of QEMU with 16 KiB pages (an hour or two)"
 	@echo "make test-portable build the compiler alone with musl and strict POSIX, and run its tests"
@@ -87,6 +88,11 @@ bench: build
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \
 	else echo "No comparison with lavapipe: scripts/install-deps.sh bench installs what that needs."; fi
+
+# The race over other people's modules; WIDE takes options of scripts/wide, such as --family ggml.
+WIDE ?=
+bench-wide: build
+	@python3 scripts/wide --out $(OUT) $(WIDE)
 
 # All suites, in a machine with Debian's own kernel and 16 KiB pages; goes on where it was stopped. scripts/aarch64.sh says what
 # AARCH64_* do.
@@ -205,4 +211,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Our compiler's figures for a kernel, with the launch that Honeykrisp had, and the comparison of
+what both left in the output buffers.
+"""
+import hashlib
+import json
+import math
+import os
+import struct
+import subprocess
+import tempfile
+
+import launch
+import peer
+
+INSTRUCTIONS = 200000
+RUN_SECONDS = 120
+# Of floats; what is further apart is a difference. Both may be far off where a kernel's sums cancel,
+# so what is small beside the largest value of its chunk counts as equal.
+TOLERANCE = {"f16": (3e-2, 1e-2), "f32": (2e-3, 1e-3), "f64": (1e-9, 1e-9)}
+FORMATS = {"f16": ("e", 2), "f32": ("f", 4), "f64": ("d", 8)}
+
+
+class Ours:
+    def __init__(self, cache, out, best):
+        self.kernels = os.path.join(cache, "kernels")
+        self.peer_folder = os.path.join(cache, "peer")
+        self.agx = os.path.join(out, "bin", "agx")
+        self.best = best
+
+    def measure(self, kernel, theirs):
+        """All figures of one kernel; never raises for what the kernel does."""
+        module = peer.module_of(self.kernels, kernel)
+        result = self._compile(kernel, module)
+        if "error" in result or not theirs or theirs["verdict"] != "ran":
+            return result
+        with tempfile.TemporaryDirectory(dir=peer.SCRATCH) as folder:
+            result.update(self._run(kernel, module, theirs, folder))
+        return result
+
+    def _compile(self, kernel, module):
+        command = [self.agx, "compile", "--json", "--best", str(self.best), "--entry", module.entry]
+        for spec, value in sorted(launch.specialization(module).items()):
+            command += ["--spec", f"{spec}={value}"]
+        done = subprocess.run(command + [os.path.join(self.kernels, kernel + ".spv")],
+                              capture_output=True, text=True)
+        try:
+            row = json.loads(done.stdout)[0]
+        except (ValueError, IndexError):
+            return {"error": f"CRASH: exit code {done.returncode}: {done.stderr.strip()[-200:]}"}
+        if "error" in row:
+            return {"error": row["error"]}
+        return {"static": row["instructions"] + row["preamble_instructions"],
+                "main_static": row["instructions"], "bytes": row["bytes"],
+                "spills": row["spills"], "fills": row["fills"], "threads": row["threads"],
+                "ms": row["compile_ms"]}
+
+    def _launch(self, kernel, folder, debug, bounds):
+        command = [self.agx, "run", "--device", "virtual:g13g", "--json", "--manifest",
+                   os.path.join(folder, kernel + ".txt"), "--dump", folder]
+        command += ["--bounds"] if bounds else ["--stats"]
+        environment = dict(os.environ, AGX_DEBUG=debug, AGX_VIRTUAL_TIMEOUT=str(INSTRUCTIONS * 4))
+        try:
+            return subprocess.run(command + [os.path.join(self.kernels, kernel + ".spv")],
+                                  env=environment, capture_output=True, text=True,
+                                  timeout=RUN_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def _run(self, kernel, module, theirs, folder):
+        with open(os.path.join(folder, kernel + ".txt"), "w") as file:
+            file.write(launch.manifest(module, theirs["level"]))
+        done = self._launch(kernel, folder, "nocache", False)
+        if done is None:
+            return {"failed": f"not done after {RUN_SECONDS} s"}
+        try:
+            report = json.loads(done.stdout)
+            run = peer.figures_of(report["statistics"])
+        except (ValueError, KeyError):
+            return {"failed": (done.stderr.strip() or f"exit code {done.returncode}")[-300:]}
+        if done.returncode or not run:
+            return {"failed": (done.stderr.strip() or "no dispatch was counted")[-300:]}
+        words = self._compare(kernel, module, theirs, folder)
+        if not words:
+            return {"run": run}
+        return {"run": run, "differs": words, "cause": self._cause(kernel, module, theirs, folder)}
+
+    def _cause(self, kernel, module, theirs, folder):
+        """Why outputs may differ without a mistake of the compiler."""
+        done = self._launch(kernel, folder, "nocache", True)
+        if done is None or done.returncode:
+            words = "" if done is None else done.stderr.strip()
+            return f"out of bounds: {words[-160:]}"
+        done = self._launch(kernel, folder, "noopt,nocache", False)
+        if done is None or done.returncode:
+            return "unknown (unoptimised code fails)"
+        if not self._compare(kernel, module, theirs, folder):
+            return "OPTIMISER: unoptimised code agrees with Honeykrisp"
+        return "unknown (unoptimised code differs from Honeykrisp, too)"
+
+    def _compare(self, kernel, module, theirs, folder):
+        """Empty when all outputs agree within the tolerance; else what differs."""
+        kinds = launch.element_kinds(module)
+        for number, wanted in theirs["outputs"].items():
+            with open(os.path.join(folder, f"{kernel}.{number}.bin"), "rb") as file:
+                got = file.read()
+            if hashlib.sha256(got).hexdigest() == wanted:
+                continue
+            with open(os.path.join(self.peer_folder, f"{kernel}.{number}.z"), "rb") as file:
+                packed = file.read()
+            reference = peer.apply_changes(packed, got)
+            if hashlib.sha256(reference).hexdigest() != wanted:
+                return f"output {number}: places that Honeykrisp left alone were changed"
+            words = difference(got, reference, kinds.get(int(number), "mixed"),
+                               peer.changed_offsets(packed))
+            if words:
+                return f"output {number}: {words}"
+        return ""
+
+
+def close(kind, got, reference):
+    """Whether all values of a chunk agree, taken as that kind of float."""
+    letter, size = FORMATS[kind]
+    count = len(got) // size
+    relative, of_largest = TOLERANCE[kind]
+    ours = struct.unpack(f"<{count}{letter}", got[:count * size])
+    theirs = struct.unpack(f"<{count}{letter}", reference[:count * size])
+    largest = max((abs(value) for value in theirs if math.isfinite(value)), default=0)
+    for a, b in zip(ours, theirs):
+        if a == b or (math.isnan(a) and math.isnan(b)):
+            continue
+        if not math.isfinite(a) or not math.isfinite(b) or \
+                abs(a - b) > relative * abs(b) + of_largest * largest:
+            return False
+    return True
+
+
+def difference(got, reference, kind, offsets):
+    """Of integers each bit counts; mixed structures agree where any reading as floats does."""
+    readings = [kind] if kind in FORMATS else ["f32", "f16"] if kind == "mixed" else []
+    bad = []
+    for at in offsets:
+        a, b = got[at:at + peer.CHUNK], reference[at:at + peer.CHUNK]
+        if a != b and not any(close(reading, a, b) for reading in readings):
+            bad.append(at)
+    if not bad:
+        return ""
+    at = next(at for at in range(bad[0], bad[0] + peer.CHUNK, 4)
+              if got[at:at + 4] != reference[at:at + 4])
+    ours, theirs = got[at:at + 4], reference[at:at + 4]
+    return (f"{len(bad)} of {len(offsets)} changed chunks differ ({kind}), first at byte {at}: "
+            f"{ours[::-1].hex()} ({struct.unpack('<f', ours)[0]:.6g}), Honeykrisp "
+            f"{theirs[::-1].hex()} ({struct.unpack('<f', theirs)[0]:.6g})")

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of scripts/wide: what it reads out of SPIR-V, against the manifests of tests/corpus that
+people wrote, and how it compares outputs."""
+import glob
+import gzip
+import os
+import struct
+import sys
+import unittest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(TESTS), "scripts", "wide"))
+import launch  # noqa: E402
+import ours  # noqa: E402
+import peer  # noqa: E402
+import reflect  # noqa: E402
+import report  # noqa: E402
+import spirv  # noqa: E402
+
+CORPUS = os.path.join(TESTS, "corpus")
+
+
+def corpus():
+    """(name, module, directives of the manifest) of each kernel."""
+    for path in sorted(glob.glob(os.path.join(CORPUS, "*.spv"))):
+        with open(path, "rb") as file:
+            module = reflect.Module(spirv.words_of(file.read()))
+        with open(path[:-4] + ".txt") as file:
+            lines = [line.split("#")[0].split() for line in file]
+        yield os.path.basename(path)[:-4], module, [line for line in lines if line]
+
+
+class Reflection(unittest.TestCase):
+    def test_bindings_are_those_of_the_manifests(self):
+        count = 0
+        for name, module, lines in corpus():
+            wanted = {(int(line[2]), int(line[3])): line[4] for line in lines
+                      if line[0] in ("buf", "img") and line[4] != "addr"}
+            found = {place: module.kind_of(views[0][1], views[0][2])[0]
+                     for place, views in module.resources().items()}
+            self.assertEqual(found, wanted, name)
+            count += 1
+        self.assertGreater(count, 40)
+
+    def test_push_constants_have_the_size_of_the_manifests(self):
+        sizes = {"u32": 4, "i32": 4, "f32": 4, "u64": 8, "addr": 8}
+        for name, module, lines in corpus():
+            wanted = sum(sizes[line[1]] * (len(line) - 2) for line in lines if line[0] == "push")
+            block = module.push_constants()
+            size = module.size_of(block) if block is not None else 0
+            self.assertIn(wanted - size, (0, 4), name)  # padding at the end is nobody's
+
+    def test_addresses_are_where_the_manifests_have_them(self):
+        for name, module, lines in corpus():
+            wanted = [line for line in lines if line[:2] == ["push", "addr"]]
+            if wanted:
+                text = launch.manifest(module, 4)
+                self.assertEqual(text.count("push addr"), sum(len(line) - 2 for line in wanted), name)
+
+    def test_every_buffer_gets_a_launch(self):
+        for name, module, lines in corpus():
+            if any(line[0] == "img" for line in lines):
+                self.assertRaises(reflect.Unsupported, launch.manifest, module, 4)
+                self.assertIn("slot", launch.layout(module), name)
+            else:
+                self.assertIn("dispatch 4 1 1", launch.manifest(module, 4), name)
+
+
+class Finding(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(CORPUS, "saxpy.spv"), "rb") as file:
+            self.module = file.read()
+
+    def test_modules_are_found_in_other_files(self):
+        other = b"\x03\x02\x23\x07 no module" + b"x" * 40
+        data = other + self.module + b"yz" + self.module[:100] + other + gzip.compress(self.module)
+        self.assertEqual(list(spirv.modules_in(data)), [self.module] * 2)
+
+    def test_entry_points_are_named(self):
+        words = spirv.words_of(self.module)
+        self.assertEqual(spirv.compute_entries(words), ["main"])
+        self.assertIn(1, spirv.capabilities(words))
+
+
+class Comparison(unittest.TestCase):
+    def test_changes_rebuild_an_output(self):
+        before = bytes(range(256)) * 5
+        after = bytearray(before)
+        after[300], after[1279] = 1, 2
+        packed = peer.changes(before, bytes(after))
+        self.assertEqual(peer.changed_offsets(packed), [256, 1024])
+        self.assertEqual(peer.apply_changes(packed, before), bytes(after))
+
+    def test_floats_have_a_tolerance_and_integers_none(self):
+        wanted = struct.pack("<64f", *[1 + i / 64 for i in range(64)])
+        near = struct.pack("<64f", *[1.0005 + i / 64 for i in range(64)])
+        far = struct.pack("<64f", *[1.1 + i / 64 for i in range(64)])
+        self.assertEqual(ours.difference(near, wanted, "f32", [0]), "")
+        self.assertIn("1 of 1 changed chunks", ours.difference(far, wanted, "f32", [0]))
+        self.assertIn("1 of 1 changed chunks", ours.difference(near, wanted, "u32", [0]))
+        nan = struct.pack("<64f", *[float("nan")] * 64)
+        self.assertIn("differ", ours.difference(nan, wanted, "f32", [0]))
+
+    def test_sums_count_each_kernel_once(self):
+        static = {"Instructions": 8, "Preamble instructions": 2, "Spills": 1, "Fills": 0,
+                  "Threads": 1024}
+        theirs = {"verdict": "ran", "static": static, "ms": 2.0,
+                  "run": {"main": 100, "total": 100, "issue": 10}}
+        mine = {"static": 5, "spills": 0, "fills": 3, "threads": 512, "ms": 1.0,
+                "run": {"main": 200, "total": 50, "issue": 5}}
+        rows = [("a.1", "a", mine, theirs), ("a.2", "a", {"error": "no"}, theirs)]
+        figures = report.summarize(rows)
+        self.assertAlmostEqual(figures["cycles"], 2.0)
+        self.assertAlmostEqual(figures["static"], 0.5)
+        self.assertEqual((figures["fills"], figures["their_spills"]), (3, 1))
+        self.assertEqual((figures["fewer_threads"], figures["slower"]), (1, 1))
+        self.assertEqual(report.refused(rows), [("a.2", "no", True)])
+
+
+if __name__ == "__main__":
+    unittest.main()
