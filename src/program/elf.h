@@ -68,12 +68,12 @@ struct agx_elf {
    uint32_t type, machine;
    uint32_t section_count; /* with the empty one at index 0 */
    size_t sections_at;
-   const char *names;
+   const char *names; /* whose last byte is zero */
    size_t names_B;
 };
 
 /* Reads a file's header. AGX_INVALID_ARGUMENT when it isn't a 64-bit little-endian ELF file
- * whose table of sections, with their names, lies inside it. */
+ * whose table of sections, with their names, lies inside it, or when the last name has no end. */
 AGX_MUST_CHECK agx_status agx_elf_open(const void *image, size_t size, struct agx_elf *out_elf);
 
 /* One section; index is below section_count. AGX_INVALID_ARGUMENT when its bytes or its name

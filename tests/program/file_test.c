@@ -213,6 +213,12 @@ static void test_foreign_files(void **state)
    header[0] = 200; /* its name */
    assert_fails(agx_elf_section(&elf, 1, &got), AGX_INVALID_ARGUMENT, "section 1 has no name");
 
+   char *last = (char *)image + (elf.names - (const char *)image) + elf.names_B - 1;
+   *last =
+      'x'; /* so that the last name runs to the end, and a search for that of each section too */
+   assert_fails(agx_elf_open(image, size, &elf), AGX_INVALID_ARGUMENT, "names have no end");
+   *last = 0;
+
    ((uint8_t *)image)[5] = 2; /* big-endian */
    assert_fails(agx_elf_open(image, size, &elf), AGX_INVALID_ARGUMENT, "little-endian");
    ((uint8_t *)image)[5] = 1;
