@@ -59,6 +59,17 @@ static void report(void **state)
    assert_non_null(strstr(text, "\"result\": \"not asked\""));
 }
 
+/* A report says that it is one of alterations, and gives names of values in full. */
+static void report_of_a_mutation(void **state)
+{
+   char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(
+      tool_run("AGX_TOOL", "selftest --device virtual --only indirect-sizes --mutate --json", text),
+      0);
+   assert_non_null(strstr(text, "\"mutation\": true"));
+   assert_non_null(strstr(text, "{\"name\": \"mode 1: threads that ran\", \"device\": "));
+}
+
 /* A report that can't be written is told before anything runs, not behind half an hour. */
 static void a_wrong_path_is_told_first(void **state)
 {
@@ -85,13 +96,10 @@ static void usage(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_agree),
-      cmocka_unit_test(each_alteration_is_seen),
-      cmocka_unit_test(through_a_node),
-      cmocka_unit_test(a_lost_device_is_survived),
-      cmocka_unit_test(report),
-      cmocka_unit_test(usage),
-      cmocka_unit_test(a_wrong_path_is_told_first),
+      cmocka_unit_test(all_agree),      cmocka_unit_test(each_alteration_is_seen),
+      cmocka_unit_test(through_a_node), cmocka_unit_test(a_lost_device_is_survived),
+      cmocka_unit_test(report),         cmocka_unit_test(report_of_a_mutation),
+      cmocka_unit_test(usage),          cmocka_unit_test(a_wrong_path_is_told_first),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static bool differs_at(const struct selftest_result *result, uint32_t i)
 {
    if (i >= result->count || i >= result->expected_count)
       return true;
-   return !result->device[i].is_told && result->device[i].value != result->expected[i].value;
+   return !selftest_agree(&result->device[i], &result->expected[i]);
 }
 
 static void print_value(const struct selftest_result *result, uint32_t i)
@@ -86,7 +86,8 @@ static void put_ids(struct agx_json *json, const char *ids)
    agx_json_close(json, ']');
 }
 
-/* {"name": [device's, expected], ...}: those that differ or are told; null: there is none. */
+/* [{"name", "device", "expected"}, ...]: those that differ or are told. One side is left out where
+ * only the other has the value, and the expected one of what is told. */
 static void put_values(struct agx_json *json, const struct selftest_result *result)
 {
    const uint32_t most = AGX_MAX(result->count, result->expected_count);

@@ -60,7 +60,7 @@ void selftest_see_output(const struct selftest_machine *machine, uint32_t thread
    }
 }
 
-static bool agree(const struct selftest_value *device, const struct selftest_value *expected)
+bool selftest_agree(const struct selftest_value *device, const struct selftest_value *expected)
 {
    uint64_t low = AGX_MIN(device->value, expected->value);
    uint64_t high = AGX_MAX(device->value, expected->value);
@@ -85,7 +85,7 @@ void selftest_compare(const struct selftest_seen *device, const struct selftest_
    result->first = UINT32_MAX;
    for (uint32_t i = 0; i < both; i++) {
       has_told = has_told || device->value[i].is_told;
-      if (agree(&device->value[i], &expected->value[i]))
+      if (selftest_agree(&device->value[i], &expected->value[i]))
          continue;
       result->different++;
       result->first = AGX_MIN(result->first, i);

@@ -209,6 +209,7 @@ static agx_status run(struct session *session)
    AGX_TRY(check_json(&session->options));
    AGX_TRY(selftest_open(&session->device, session->options.device));
    session->report.info = *agxw_device_info(session->device.device);
+   session->report.is_mutation = session->options.is_mutation;
    snprintf(reference, sizeof(reference), "virtual:%s", session->report.info.chip->name);
    AGX_TRY(selftest_open(&session->reference, reference));
    session->report.results = calloc(session->planned, sizeof(*session->report.results));

@@ -117,7 +117,7 @@ AGX_MUST_CHECK agx_status selftest_assemble(const struct agx_chip *chip, const c
 /* ---- experiments --------------------------------------------------------- */
 
 struct selftest_value {
-   char name[24];
+   char name[32];
    uint64_t value;
    uint32_t slack; /* per mille by which two of them may differ and still agree */
    bool is_told;   /* only for the report: not compared */
@@ -251,6 +251,8 @@ struct selftest_report {
    uint32_t count;
 };
 
+/* Whether a value of the device is what was expected, as far as the two are compared. */
+bool selftest_agree(const struct selftest_value *device, const struct selftest_value *expected);
 /* Compares, and copies what is needed for the report into *result. */
 void selftest_compare(const struct selftest_seen *device, const struct selftest_seen *expected,
                       struct selftest_result *result);
