@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
 
 #include "agx/hw/cdm.h"
 #include "agx/hw/usc.h"
+#include "base/clock.h"
 #include "selftest.h"
 
 /* Offsets in the code buffer. */
@@ -19,7 +19,6 @@
 #define CODE_AT     0x4000u
 #define CODE_B      0x20000u
 
-#define SIZES_AT       0x3f00u /* in the data buffer, of indirect launches */
 #define UNIFORM_HALVES 64u
 #define FAR_VA         0x3456780000ull /* nothing is mapped there */
 #define WAIT_NS        30000000000ll
@@ -155,20 +154,20 @@ static void write_sizes(struct selftest_machine *machine, const struct selftest_
 {
    uint32_t sizes[6];
    words->mode = launch->mode;
-   words->indirect_address = machine->data_va + SIZES_AT;
+   words->indirect_address = machine->data_va + SELFTEST_SIZES;
    for (unsigned i = 0; i < 3; i++) {
       sizes[i] =
          words->global[i] / (launch->mode == AGX_HW_CDM_MODE_INDIRECT_GLOBAL ? words->local[i] : 1);
       sizes[3 + i] = words->local[i];
    }
-   memcpy(machine->data + SIZES_AT, sizes, sizeof(sizes));
+   memcpy(machine->data + SELFTEST_SIZES, sizes, sizeof(sizes));
 }
 
 static agx_status write_stream(struct selftest_machine *machine,
                                const struct selftest_launch *launch)
 {
    const struct agxw_device_info *info = agxw_device_info(machine->device);
-   struct agx_hw_buffer stream = {machine->data + SELFTEST_STREAM, SELFTEST_INPUT - SELFTEST_STREAM,
+   struct agx_hw_buffer stream = {machine->data + SELFTEST_STREAM, SELFTEST_SIZES - SELFTEST_STREAM,
                                   0};
    struct agx_hw_launch words = {
       .uniform_halves = UNIFORM_HALVES,

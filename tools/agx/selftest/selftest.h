@@ -17,6 +17,7 @@
 /* Offsets in the data buffer; the guard page behind it isn't mapped. */
 enum {
    SELFTEST_STREAM = 0x2000,
+   SELFTEST_SIZES = 0x3f00, /* of indirect launches; the stream ends before */
    SELFTEST_INPUT = 0x4000,
    SELFTEST_OUTPUT = 0x8000, /* 16 bytes a thread */
    SELFTEST_SPARE = 0xc000,  /* for programs that load and store */
@@ -68,7 +69,7 @@ struct selftest_launch {
    uint32_t loops;          /* u14 */
    uint32_t barrier;        /* the stream's barrier word; 0: the usual one */
    uint32_t repeats;        /* launches in the stream beyond the first */
-   uint32_t mode;           /* enum agx_hw_cdm_mode; sizes of indirect ones lie behind the stream */
+   uint32_t mode;           /* enum agx_hw_cdm_mode; sizes of indirect ones are at SELFTEST_SIZES */
 };
 
 /* How a submission went. */
