@@ -5,6 +5,7 @@
  * that must stay near the rate of the matrix instruction.
  */
 #include "fixture.h"
+#include "recorded.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -175,6 +176,45 @@ static void dispatch(struct fixture *f, struct agx_executable *executable, uint3
    agx_release(done);
 }
 
+/* name: of a recording, or NULL. */
+static void run_chosen(struct fixture *f, struct product *p, struct agx_test_rng *rng,
+                       const char *name)
+{
+   struct agx_specialization specializations[] = {
+      {.id = 0, .bytes = 4, .value = p->m},
+      {.id = 1, .bytes = 4, .value = p->n},
+      {.id = 2, .bytes = 4, .value = p->k},
+      {.id = 3, .bytes = 4, .value = p->rows},
+      {.id = 4, .bytes = 4, .value = p->shared},
+      {.id = 5, .bytes = 4, .value = p->fixed_line ? p->line : 0},
+      {.id = 6, .bytes = 4, .value = p->loops ? 2 : 1},
+   };
+   struct agx_executable *executable =
+      compile(f, p->kind->kernel, specializations, AGX_COUNT(specializations));
+   struct agx_buffer *buffers[5];
+   struct recorded_dispatch recorded = {.name = name,
+                                        .kernel = p->kind->kernel,
+                                        .specializations = specializations,
+                                        .specialization_count = AGX_COUNT(specializations),
+                                        .buffer_count = 5,
+                                        .output = 3};
+   for (unsigned i = 0; i < 5; i++) {
+      recorded.sizes_B[i] = i < 4 ? MAX_ITEMS * 4 : 64;
+      buffers[i] = fixture_buffer(f, recorded.sizes_B[i], &p->memory[i]);
+      recorded.buffers[i] = p->memory[i];
+   }
+   fill(p, rng);
+   if (name)
+      recorded_write(&recorded);
+   dispatch(f, executable, 1, 1, buffers, 5);
+   if (name)
+      recorded_check(&recorded, "matrix", p->memory[3]);
+   check(p);
+   for (unsigned i = 0; i < 5; i++)
+      agx_release(buffers[i]);
+   agx_release(executable);
+}
+
 static void run_product(struct fixture *f, const struct kind *kind, struct agx_test_rng *rng)
 {
    struct product p = {.kind = kind,
@@ -187,26 +227,36 @@ static void run_product(struct fixture *f, const struct kind *kind, struct agx_t
                        .fixed_line = agx_test_random_below(rng, 2),
                        .loops = agx_test_random_below(rng, 2)};
    p.line = AGX_MAX(p.m, AGX_MAX(p.n, p.k)) + (unsigned)agx_test_random_below(rng, 9);
-   struct agx_specialization specializations[] = {
-      {.id = 0, .bytes = 4, .value = p.m},
-      {.id = 1, .bytes = 4, .value = p.n},
-      {.id = 2, .bytes = 4, .value = p.k},
-      {.id = 3, .bytes = 4, .value = p.rows},
-      {.id = 4, .bytes = 4, .value = p.shared},
-      {.id = 5, .bytes = 4, .value = p.fixed_line ? p.line : 0},
-      {.id = 6, .bytes = 4, .value = p.loops ? 2 : 1},
-   };
-   struct agx_executable *executable =
-      compile(f, kind->kernel, specializations, AGX_COUNT(specializations));
-   struct agx_buffer *buffers[5];
-   for (unsigned i = 0; i < 5; i++)
-      buffers[i] = fixture_buffer(f, i < 4 ? MAX_ITEMS * 4 : 64, &p.memory[i]);
-   fill(&p, rng);
-   dispatch(f, executable, 1, 1, buffers, 5);
-   check(&p);
-   for (unsigned i = 0; i < 5; i++)
-      agx_release(buffers[i]);
-   agx_release(executable);
+   run_chosen(f, &p, rng, NULL);
+}
+
+/* What another GPU has, too: halves, and sizes that its matrix instruction has. */
+static void products_as_recorded(void **state)
+{
+   static const unsigned sizes[][3] = {{16, 16, 16}, {16, 8, 16}, {16, 8, 8}};
+   struct agx_test_rng rng = {0x0dd};
+   setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   for (unsigned i = 0; i < 2 * 16 * 2 * 2 * AGX_COUNT(sizes); i++) {
+      const unsigned *size = sizes[i / 128];
+      struct product p = {.kind = &kinds[1 + (i >> 6 & 1)],
+                          .m = size[0],
+                          .n = size[1],
+                          .k = size[2],
+                          .rows = i & 15,
+                          .shared = i >> 4 & 1,
+                          .loops = i >> 5 & 1,
+                          .turns = 1 + (i >> 5 & 1),
+                          .line = 16 + 8 * (i & 1)};
+      char name[96];
+      snprintf(name, sizeof(name), "%s.%ux%ux%u.%u.%u.%u", p.kind->kernel, p.m, p.n, p.k, p.rows,
+               p.shared, p.loops);
+      run_chosen(&f, &p, &rng, name);
+   }
+   fixture_close(&f);
+   unsetenv("AGX_VIRTUAL_CHECK");
 }
 
 static void products_of_all_shapes(void **state)
@@ -416,6 +466,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_all_shapes),
+      cmocka_unit_test(products_as_recorded),
       cmocka_unit_test(products_wait_for_their_lanes),
       cmocka_unit_test(matrices_at_addresses),
       cmocka_unit_test(a_large_product_runs_at_the_rate_of_the_instruction),

@@ -2,9 +2,11 @@
  *
  * Every operation between lanes, on every type, in four kinds of control flow, through all
  * layers on the virtual device in check mode: what each lane gets must be what plain loops
- * over the lanes that run say. The kernels are tests/kernels/subgroup.comp.
+ * over the lanes that run say, and what another GPU gave (recorded.h). The kernels are
+ * tests/kernels/subgroup.comp.
  */
 #include "fixture.h"
+#include "recorded.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +41,9 @@ static const struct type {
 struct run {
    const struct type *type;
    unsigned n, op, mode, k;
-   bool rotates; /* the kernel of rotations */
+   unsigned local_size[3]; /* their product is n */
+   bool rotates;           /* the kernel of rotations */
+   bool is_recorded;
    uint64_t x[MAX_N];
    uint32_t lane[MAX_N + LANES + 1], mask[MAX_N];
    uint32_t votes; /* the last word of lane */
@@ -360,8 +364,13 @@ static uint64_t random_value(const struct run *run, struct agx_test_rng *rng)
 
 static void choose(struct run *run, struct agx_test_rng *rng)
 {
-   static const unsigned sizes[] = {32, 64, 40, 37, 96};
-   run->n = sizes[agx_test_random(rng) % AGX_COUNT(sizes)];
+   static const unsigned sizes[][3] = {
+      {32, 1, 1}, {64, 1, 1}, {40, 1, 1}, {37, 1, 1}, {96, 1, 1},
+      {8, 8, 1},  {5, 7, 1},  {4, 3, 8},  {1, 37, 1}, {2, 1, 17},
+   };
+   const unsigned *size = sizes[agx_test_random(rng) % AGX_COUNT(sizes)];
+   run->n = size[0] * size[1] * size[2];
+   memcpy(run->local_size, size, sizeof(run->local_size));
    run->k = (unsigned)(agx_test_random(rng) % 32);
    run->votes = (uint32_t)agx_test_random(rng) | 1u << 11;
    bool is_uniform = run->rotates && run->op <= 15; /* as SPIR-V demands */
@@ -377,20 +386,26 @@ static void choose(struct run *run, struct agx_test_rng *rng)
    run->lane[(run->n + LANES - 1) / LANES * LANES] = run->votes;
 }
 
+#define SPECIALIZATIONS 6
+
+static void specialize(const struct run *run, struct agx_specialization *out)
+{
+   const uint32_t values[SPECIALIZATIONS] = {
+      run->local_size[0], run->op, run->mode, run->k, run->local_size[1], run->local_size[2]};
+   for (uint32_t i = 0; i < SPECIALIZATIONS; i++)
+      out[i] = (struct agx_specialization){.id = i, .bytes = 4, .value = values[i]};
+}
+
 static void compile(struct fixture *f, const struct run *run, const void *spirv, size_t size,
                     struct agx_executable **out)
 {
-   struct agx_specialization specializations[] = {
-      {.id = 0, .bytes = 4, .value = run->n},
-      {.id = 1, .bytes = 4, .value = run->op},
-      {.id = 2, .bytes = 4, .value = run->mode},
-      {.id = 3, .bytes = 4, .value = run->k},
-   };
+   struct agx_specialization specializations[SPECIALIZATIONS];
+   specialize(run, specializations);
    struct agx_executable_desc desc = {.size = sizeof(desc),
                                       .data = spirv,
                                       .data_B = size,
                                       .specializations = specializations,
-                                      .specialization_count = AGX_COUNT(specializations)};
+                                      .specialization_count = SPECIALIZATIONS};
    agx_status status = agx_executable_create(f->device, &desc, out);
    if (status != AGX_OK)
       fail_msg("%s, operation %u, mode %u: %s", run->type->name, run->op, run->mode,
@@ -451,12 +466,36 @@ static void check(const struct run *run, const uint64_t *y)
    }
 }
 
+/* Writes the run for another GPU, or compares with what one has recorded. */
+static void compare_with_recorded(const struct run *run, const uint64_t *before, const uint64_t *y)
+{
+   struct agx_specialization specializations[SPECIALIZATIONS];
+   char name[128], kernel[64];
+   specialize(run, specializations);
+   snprintf(kernel, sizeof(kernel), "%s_%s", run->rotates ? "rotate" : "subgroup", run->type->name);
+   snprintf(name, sizeof(name), "%s.%u.%u.%ux%ux%u.%u", kernel, run->op, run->mode,
+            run->local_size[0], run->local_size[1], run->local_size[2], run->k);
+   const struct recorded_dispatch dispatch = {
+      .name = name,
+      .kernel = kernel,
+      .specializations = specializations,
+      .specialization_count = SPECIALIZATIONS,
+      .buffer_count = 4,
+      .buffers = {run->x, run->lane, run->mask, before},
+      .sizes_B = {sizeof(run->x), sizeof(run->lane) & ~7u, sizeof(run->mask), 3 * MAX_N * 8},
+      .output = 3,
+      .negative_zero = run->type->kind == REAL && run->op >= 40 ? 1ull << (run->type->bits - 1) : 0,
+   };
+   recorded_write(&dispatch);
+   recorded_check(&dispatch, "subgroup", y);
+}
+
 static void run_one(struct fixture *f, const struct run *run, const void *spirv, size_t size)
 {
    struct agx_executable *executable;
    struct agx_buffer *buffers[4];
    uint32_t *memory[4];
-   uint64_t y[3 * MAX_N];
+   uint64_t y[3 * MAX_N], before[3 * MAX_N];
    compile(f, run, spirv, size, &executable);
    uint64_t sizes[4] = {8 * MAX_N, sizeof(run->lane), sizeof(run->mask), sizeof(y)};
    for (unsigned i = 0; i < 4; i++)
@@ -464,7 +503,8 @@ static void run_one(struct fixture *f, const struct run *run, const void *spirv,
    memcpy(memory[0], run->x, sizes[0]);
    memcpy(memory[1], run->lane, sizes[1]);
    memcpy(memory[2], run->mask, sizes[2]);
-   memset(memory[3], 0x5a, sizeof(y));
+   memset(before, 0x5a, sizeof(before));
+   memcpy(memory[3], before, sizeof(before));
    struct agx_command_buffer *commands = fixture_begin(f);
    struct agx_semaphore *done = fixture_semaphore(f);
    fixture_dispatch(commands, executable, 1, buffers, 4, NULL, 0);
@@ -476,6 +516,8 @@ static void run_one(struct fixture *f, const struct run *run, const void *spirv,
                run->n, agx_error_peek());
    memcpy(y, memory[3], sizeof(y));
    check(run, y);
+   if (run->is_recorded)
+      compare_with_recorded(run, before, y);
    agx_release(commands);
    agx_release(done);
    for (unsigned i = 0; i < 4; i++)
@@ -495,7 +537,7 @@ static bool exists(const struct type *type, bool rotates, unsigned op)
    return type->kind == BOOLEAN ? op % 10 >= AND : type->kind == REAL ? op % 10 <= MAX : true;
 }
 
-static void run_type(struct fixture *f, const struct type *type, bool rotates,
+static void run_type(struct fixture *f, const struct type *type, bool rotates, bool is_recorded,
                      struct agx_test_rng *rng)
 {
    char name[64];
@@ -506,7 +548,8 @@ static void run_type(struct fixture *f, const struct type *type, bool rotates,
    assert_non_null(run);
    for (unsigned op = 0; op < 130; op++) {
       for (unsigned mode = 0; mode < 4 && exists(type, rotates, op); mode++) {
-         *run = (struct run){.type = type, .op = op, .mode = mode, .rotates = rotates};
+         *run = (struct run){
+            .type = type, .op = op, .mode = mode, .rotates = rotates, .is_recorded = is_recorded};
          choose(run, rng);
          mark_defined(run);
          run_one(f, run, spirv, size);
@@ -517,29 +560,30 @@ static void run_type(struct fixture *f, const struct type *type, bool rotates,
    free(path);
 }
 
-static void run_all(const char *device, const char *debug, uint64_t seed)
+/* The seed is that of the recording. */
+static void run_all(const char *device, const char *debug)
 {
    const char *given = getenv("AGX_TEST_SEED");
-   struct agx_test_rng rng = {given ? strtoull(given, NULL, 0) | 1 : seed};
+   struct agx_test_rng rng = {given ? strtoull(given, NULL, 0) | 1 : 0x5eed};
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
    setenv("AGX_DEBUG", debug, 1);
    struct fixture f;
    fixture_open(&f, device);
    for (size_t i = 0; i < AGX_COUNT(types); i++)
-      run_type(&f, &types[i], false, &rng);
-   run_type(&f, &types[1], true, &rng);
+      run_type(&f, &types[i], false, !given, &rng);
+   run_type(&f, &types[1], true, !given, &rng);
    fixture_close(&f);
 }
 
 static void every_operation_on_every_type(void **state)
 {
-   run_all("virtual", "validate", 0x5eed);
+   run_all("virtual", "validate");
 }
 
 static void without_optimisation_too(void **state)
 {
-   run_all("virtual:g14s", "noopt,validate", 0x0b7);
+   run_all("virtual:g14s", "noopt,validate");
 }
 
 /* ---- the extensions that came before ----------------------------------- */

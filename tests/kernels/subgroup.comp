@@ -50,7 +50,7 @@
 #define SAVE(v) uvec2(uint(v), 0)
 #endif
 
-layout(local_size_x_id = 0) in;
+layout(local_size_x_id = 0, local_size_y_id = 4, local_size_z_id = 5) in;
 layout(constant_id = 1) const int OP = 0;
 layout(constant_id = 2) const int MODE = 0;
 layout(constant_id = 3) const uint K = 1;
@@ -160,7 +160,7 @@ uvec2 work(uint g)
 void save(uint g, uint pass, uvec2 r)
 {
    if ((mask[g] >> (16u + pass) & 1u) != 0u)
-      y[pass * gl_WorkGroupSize.x + g] = r;
+      y[pass * gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z + g] = r;
 }
 
 void main()
