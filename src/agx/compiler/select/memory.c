@@ -282,7 +282,13 @@ static const struct agxc_instr *scaled(const struct agxc_selector *s, const stru
 
 /* Base in bytes and index in elements of 2^log2 bytes, both 16 bits wide. A constant goes into
  * the index, or into the base when an index is scaled; only next to halves, since what the
- * hardware makes of a sum that wraps is not known [U]. */
+ * hardware makes of a sum that wraps is not known [U]. A constant that the operand's 16 bits with a
+ * sign don't hold stays in the sum. */
+static bool fits_index(int32_t constant, unsigned log2)
+{
+   return constant >> log2 == (int16_t)(constant >> log2);
+}
+
 static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsigned log2,
                          struct agxc_ref *base, struct agxc_ref *index)
 {
@@ -290,7 +296,8 @@ static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsign
    *index = agxc_imm(0, 16);
    int32_t added = 0;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD), *shl;
-   if (sum && agxc_src_b(sum)->kind == AGXC_IMM && agxc_src_b(sum)->imm % (1 << log2) == 0) {
+   if (sum && agxc_src_b(sum)->kind == AGXC_IMM && agxc_src_b(sum)->imm % (1 << log2) == 0 &&
+       fits_index((int32_t)agxc_src_b(sum)->imm, log2)) {
       shl = scaled(s, agxc_src_a(sum), log2);
       if (is_half(s, shl ? agxc_src_a(shl) : agxc_src_a(sum))) {
          added = (int32_t)agxc_src_b(sum)->imm;
@@ -299,7 +306,7 @@ static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsign
    }
    shl = scaled(s, &offset, log2);
    if (offset.kind == AGXC_IMM) {
-      *index = agxc_imm((uint64_t)offset.imm >> log2, 16);
+      index->imm = (int16_t)((uint32_t)offset.imm >> log2); /* signed; outside stays outside */
    } else if (shl && added >= 0) {
       *index = agxc_select_half(s, *agxc_src_a(shl));
       if (added)
