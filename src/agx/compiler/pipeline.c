@@ -25,6 +25,7 @@ static const struct agxc_pass passes[] = {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_control_flow", agxc_opt_control_flow, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_private_tables", agxc_opt_private_tables, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_private_stores", agxc_opt_private_stores, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_private", agxc_lower_private, AGXC_STAGE_GENERIC, 0},
    {"opt_unroll_partial", agxc_opt_unroll_partial, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -29,6 +29,8 @@ bool agxc_opt_wide_address(struct agxc_shader *shader);
 bool agxc_opt_address(struct agxc_shader *shader);
 /* Removes loads of what this thread just read or wrote, and stores that a later one covers. */
 bool agxc_opt_memory(struct agxc_shader *shader);
+/* Writes tables of constants in private variables once. */
+bool agxc_opt_private_tables(struct agxc_shader *shader);
 /* Removes stores to private variables that later ones cover. */
 bool agxc_opt_private_stores(struct agxc_shader *shader);
 /* Joins neighbouring accesses of a block to vectors. */
