@@ -42,7 +42,7 @@ struct agx_kmd_fault {
    uint64_t va, bytes; /* 0 bytes: not known */
    uint64_t pc;        /* from the start of the USC window; 0: not a shader's */
    uint32_t workgroup[3], thread;
-   char text[256]; /* the device's own words */
+   char text[512]; /* the device's own words */
 };
 
 /* What a launch executed. */

@@ -313,6 +313,10 @@ static void polling_ends_when_the_gpu_hangs(void **state)
    while (status == AGX_DEADLINE_EXCEEDED);
    assert_fails(status, AGX_DATA_LOSS, "GPU hang");
    assert_fails(agx_semaphore_query(done, &value), AGX_DATA_LOSS, "GPU hang");
+   /* To its end: which limits there are. */
+   assert_fails(agx_semaphore_query(done, &value), AGX_DATA_LOSS,
+                "AGX_VIRTUAL_TIMEOUT=1000 instructions of a SIMD-group, AGX_VIRTUAL_TIMEOUT_MS=0 "
+                "ms, AGX_VIRTUAL_WORKGROUPS=4294967296");
    agx_release(commands);
    agx_release(kernel);
    agx_release(done);

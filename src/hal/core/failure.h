@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-#define AGX_FAILURE_TEXT_BYTES 256
+#define AGX_FAILURE_TEXT_BYTES AGX_ERROR_TEXT_BYTES
 
 struct agx_failure {
    agx_status status; /* AGX_OK: none */

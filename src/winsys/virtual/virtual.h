@@ -148,7 +148,7 @@ struct agx_virtual_failure {
    uint32_t dispatch; /* that was executed last; UINT32_MAX: not known */
    bool has_fault;    /* which ended it: */
    struct agx_virtual_fault fault;
-   char text[256]; /* what ended it, in words */
+   char text[512]; /* what ended it, in words */
 };
 /* Takes the oldest failed command of the file whose stream begins from first_va to last_va. The
  * last 64 of the node are kept, and each is given out once. False: there is none. */
