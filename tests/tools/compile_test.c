@@ -34,6 +34,26 @@ static void a_file_is_written(void **state)
    unlink(path);
 }
 
+static void options_stand_anywhere(void **state)
+{
+   char path[] = "/tmp/agx-compile-XXXXXX", arguments[1024],
+        *kernel = agx_test_path("corpus/saxpy.spv");
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   snprintf(arguments, sizeof(arguments), "compile '%s' --robust zero -o %s", kernel, path);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   assert_string_equal(text, "");
+   assert_true(lseek(fd, 0, SEEK_END) > 0);
+   snprintf(arguments, sizeof(arguments), "compile '%s' --nonsense", kernel);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 2);
+   assert_non_null(strstr(text, "--nonsense"));
+   assert_int_equal(tool_run("AGX_TOOL", "compile -- --robust", text), 1);
+   assert_non_null(strstr(text, "--robust: No such file"));
+   close(fd);
+   unlink(path);
+   free(kernel);
+}
+
 static void the_table_has_a_header(void **state)
 {
    assert_int_equal(compile("--stats", "corpus/saxpy.spv"), 0);
@@ -138,13 +158,10 @@ static void all_entry_points_are_written(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_file_is_written),
-      cmocka_unit_test(the_table_has_a_header),
-      cmocka_unit_test(failures_take_one_line),
-      cmocka_unit_test(what_is_no_spirv_is_named),
-      cmocka_unit_test(specialization),
-      cmocka_unit_test(the_best_of_several_counts),
-      cmocka_unit_test(all_entry_points_are_written),
+      cmocka_unit_test(a_file_is_written),          cmocka_unit_test(options_stand_anywhere),
+      cmocka_unit_test(the_table_has_a_header),     cmocka_unit_test(failures_take_one_line),
+      cmocka_unit_test(what_is_no_spirv_is_named),  cmocka_unit_test(specialization),
+      cmocka_unit_test(the_best_of_several_counts), cmocka_unit_test(all_entry_points_are_written),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

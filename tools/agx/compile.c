@@ -308,29 +308,42 @@ static void set_robustness(struct compile *compile)
                                       (enum agxc_robustness)robust->overrides[i].robustness};
 }
 
+/* Takes the options, wherever they stand, and moves the files to argv[1] and on. Returns how many
+ * there are, or -1 - the exit status. */
+static int take_arguments(struct compile *compile, int argc, char **argv)
+{
+   bool takes_options = true;
+   int files = 0;
+   for (int at = 1; at < argc;) {
+      if (!takes_options || argv[at][0] != '-' || !argv[at][1]) {
+         argv[1 + files++] = argv[at++];
+      } else if (strcmp(argv[at], "--") == 0) {
+         takes_options = false;
+         at++;
+      } else {
+         int words = take_option(compile, argv[at], argv[at + 1]);
+         if (words == 0)
+            return -1 - refuse_option(argv[at], argv[at + 1]);
+         at += words;
+      }
+   }
+   if (files == 0)
+      return -1 - agx_tool_usage("compile", "no file");
+   if (compile->out && files > 1)
+      return -1 - agx_tool_usage("compile", "-o with %d files", files);
+   return files;
+}
+
 int agx_cmd_compile(int argc, char **argv)
 {
    struct compile compile = {.options = {.chip = agx_chip_find("g13g")}};
    compile.options.specs = compile.specs;
-   int at = 1;
-   while (at < argc && argv[at][0] == '-' && argv[at][1]) {
-      if (strcmp(argv[at], "--") == 0) {
-         at++;
-         break;
-      }
-      int words = take_option(&compile, argv[at], argv[at + 1]);
-      if (words == 0)
-         return refuse_option(argv[at], argv[at + 1]);
-      at += words;
-   }
-   if (at == argc)
-      return agx_tool_usage("compile", "no file");
-   if (compile.out && argc - at > 1)
-      return agx_tool_usage("compile", "-o with %d files", argc - at);
-
+   const int files = take_arguments(&compile, argc, argv);
+   if (files < 0)
+      return -1 - files;
    set_robustness(&compile);
    print_header(&compile);
-   for (; at < argc; at++) {
+   for (int at = 1; at <= files; at++) {
       if (compile_file(&compile, argv[at]) == AGX_OK)
          continue;
       const char *name = agx_tool_name(argv[at]), *error = agx_error_peek();
