@@ -35,13 +35,19 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
 
 /* ---- identities ------------------------------------------------------- */
 
-/* An operation that does nothing, a choice that is settled, an element of a constant place. */
+/* An operation that does nothing, a choice that is settled or none, an element of a constant place,
+ * what every lane has. */
 static struct agxc_ref simplify(const struct agxc_instr *instr)
 {
    if (agxc_has_src(instr, AGXC_SRC_B))
       return agxc_fold_identity((enum agxc_op)instr->op, *agxc_src_a(instr), *agxc_src_b(instr));
    if (instr->op == AGXC_OP_SELECT && is_const(agxc_src_condition(instr)))
       return agxc_src_condition(instr)->imm ? *agxc_src_if_true(instr) : *agxc_src_if_false(instr);
+   if (instr->op == AGXC_OP_SELECT &&
+       agxc_same_ref(agxc_src_if_true(instr), agxc_src_if_false(instr)))
+      return *agxc_src_if_true(instr);
+   if (instr->op == AGXC_OP_SHUFFLE && is_const(agxc_src_value(instr)))
+      return *agxc_src_value(instr);
    if (instr->op != AGXC_OP_ELEMENT || !is_const(agxc_src_index(instr)))
       return agxc_none();
    int64_t bytes = agxc_src_index(instr)->imm * agxc_src_stride(instr)->imm;
@@ -251,13 +257,27 @@ static bool is_scalar(const struct agxc_instr *instr)
    return instr->dest_count == 1 && instr->src_count && agxc_dest(instr)->count == 1;
 }
 
-/* Only words and booleans: most rules count in them. */
-static bool has_words(const struct agxc_instr *instr)
+/* Only values of that width and booleans. */
+static bool has_width(const struct agxc_instr *instr, unsigned bits)
 {
    agxc_foreach_src (src, instr)
-      if (src->kind != AGXC_NONE && src->bits != 32 && src->bits != 1)
+      if (src->kind != AGXC_NONE && src->bits != bits && src->bits != 1)
          return false;
-   return agxc_dest(instr)->bits == 32 || agxc_dest(instr)->bits == 1;
+   return agxc_dest(instr)->bits == bits || agxc_dest(instr)->bits == 1;
+}
+
+static bool is_half_rule(unsigned op)
+{
+   bool is_division = op == AGXC_OP_FDIV;
+   return (op >= AGXC_OP_FEQ && op <= AGXC_OP_FGE) ||
+          (op >= AGXC_OP_FADD && op <= AGXC_OP_FSAT && !is_division);
+}
+
+/* Most rules count in words; those for sums, products, signs and limits of floats hold for halves,
+ * too. */
+static bool has_rules(const struct agxc_instr *instr)
+{
+   return has_width(instr, 32) || (is_half_rule(instr->op) && has_width(instr, 16));
 }
 
 /* Rules that need more than this of each other are left to the next run. */
@@ -288,7 +308,9 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    agxc_resolve_sources(instr);
    if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_scalar(instr) ||
-       agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE))
+       agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+      return false;
+   if (agxc_flags(instr) & AGXC_CROSS_LANE && instr->op != AGXC_OP_SHUFFLE)
       return false;
    bool progress = instr->src_count >= 2 && swap_constant(instr);
    struct agxc_ref result = fold(instr);
@@ -297,13 +319,13 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
    if (result.kind == AGXC_NONE)
       result = double_negation(instr);
    if (result.kind == AGXC_NONE) {
-      bool words = has_words(instr);
+      bool words = has_width(instr, 32);
       progress |= words && canonicalise(instr);
       struct agxc_builder outer = algebra->at;
       algebra->at = agxc_before(algebra->shader, instr);
       algebra->instr = instr;
       result = change_width(algebra, instr);
-      if (result.kind == AGXC_NONE && words)
+      if (result.kind == AGXC_NONE && has_rules(instr))
          result = apply_rules(algebra, instr);
       if (result.kind == AGXC_NONE && words)
          progress |= reassociate(algebra, instr) || element_constant(algebra, instr) ||

@@ -1,36 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of opt_algebraic for 32-bit floats. Constants fold as the hardware computes: rounded
- * to nearest even, denormals to zero. What is precise (NoContraction) keeps its roundings, the
- * signs of its zeros and its special values; for everything else Vulkan lets an
- * implementation use the rules of real numbers.
+ * Rules of opt_algebraic for floats of 32 bits, and for sums, products, signs and limits of halves.
+ * Constants fold as the hardware computes: rounded to nearest even, denormals of singles to zero.
+ * What is precise (NoContraction) keeps its roundings, the signs of its zeros and its special
+ * values; for everything else Vulkan lets an implementation use the rules of real numbers.
  */
 #include <string.h>
 
 #include "agx/compiler/opt/algebraic.h"
+#include "base/half.h"
 
 #define is_const  agxc_alg_is_const
-#define equals    agxc_alg_equals
 #define def_const agxc_alg_def_const
 
-#define SIGN      0x80000000u
-#define ONE       0x3f800000u
-#define MINUS_ONE 0xbf800000u
-#define HALF      0x3f000000u
-#define TWO       0x40000000u
-#define THREE     0x40400000u
-#define FOUR      0x40800000u
-#define NAN_BITS  0x7fc00000u
+#define SIGN     0x80000000u
+#define NAN_BITS 0x7fc00000u
 
+/* As wide as the instruction that is looked at. */
 static struct agxc_ref op1(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x)
 {
-   return agxc_alg1(a, op, 32, x);
+   return agxc_alg1(a, op, agxc_dest(a->instr)->bits, x);
 }
 
 static struct agxc_ref op2(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x,
                            struct agxc_ref y)
 {
-   return agxc_alg2(a, op, 32, x, y);
+   return agxc_alg2(a, op, agxc_dest(a->instr)->bits, x, y);
 }
 
 /* Computed by the rules of real numbers. */
@@ -48,22 +43,39 @@ static uint32_t flushed(uint32_t bits)
 
 static float value_of(const struct agxc_ref *ref)
 {
+   if (ref->bits == 16)
+      return agx_half_to_float((uint16_t)ref->imm);
    uint32_t bits = flushed((uint32_t)ref->imm);
    float value;
    memcpy(&value, &bits, sizeof(value));
    return value;
 }
 
-static struct agxc_ref constant(float value)
+/* The constant of 16 or 32 bits. Sums and products of halves, computed as singles, round to what
+ * they would have been at once. */
+static struct agxc_ref constant(unsigned width, float value)
 {
    uint32_t bits;
+   if (width == 16)
+      return agxc_imm(agx_half_from_float(value), 16);
    memcpy(&bits, &value, sizeof(bits));
    return agxc_u32(value != value ? NAN_BITS : flushed(bits));
 }
 
+/* The constant `value`; 0.0f is not -0.0f. */
+static bool equals(const struct agxc_ref *ref, float value)
+{
+   return is_const(ref) && ref->imm == constant(ref->bits, value).imm;
+}
+
+static bool is_zero(const struct agxc_ref *ref)
+{
+   return equals(ref, 0.0f) || equals(ref, -0.0f);
+}
+
 static struct agxc_ref negated(const struct agxc_ref *ref)
 {
-   return agxc_u32((uint32_t)ref->imm ^ SIGN);
+   return agxc_imm((uint64_t)ref->imm ^ 1ull << (ref->bits - 1), ref->bits);
 }
 
 /* Neither zero, nor infinite, nor so small that its square could vanish. */
@@ -105,31 +117,32 @@ struct agxc_ref agxc_fold_float(const struct agxc_instr *instr)
       return result;
    float x = value_of(agxc_src_a(instr)), y = has_two ? value_of(agxc_src_b(instr)) : 0;
    uint32_t bits = (uint32_t)agxc_src_a(instr)->imm;
+   unsigned width = agxc_dest(instr)->bits;
    if (fold_compare(instr->op, x, y, &result))
       return result;
    switch (instr->op) {
    case AGXC_OP_FADD:
-      return constant(x + y);
+      return constant(width, x + y);
    case AGXC_OP_FSUB:
-      return constant(x - y);
+      return constant(width, x - y);
    case AGXC_OP_FMUL:
-      return constant(x * y);
+      return constant(width, x * y);
    case AGXC_OP_FMIN:
       return x == x && !(y < x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
    case AGXC_OP_FMAX:
       return x == x && !(y > x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
    case AGXC_OP_FSAT:
-      return constant(x > 1 ? 1 : x > 0 ? x : 0);
+      return constant(width, x > 1 ? 1 : x > 0 ? x : 0);
    case AGXC_OP_FRCP:
-      return constant(1 / x);
+      return constant(width, 1 / x);
    case AGXC_OP_F2U:
       return agxc_u32(to_integer(x, false));
    case AGXC_OP_F2S:
       return agxc_u32(to_integer(x, true));
    case AGXC_OP_U2F:
-      return constant((float)bits);
+      return constant(width, (float)bits);
    case AGXC_OP_S2F:
-      return constant((float)(int32_t)bits);
+      return constant(width, (float)(int32_t)bits);
    default:
       return result;
    }
@@ -140,7 +153,7 @@ struct agxc_ref agxc_fold_float(const struct agxc_instr *instr)
 static struct agxc_ref rule_fadd(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
-   if (equals(&y, SIGN) || (equals(&y, 0) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
+   if (equals(&y, -0.0f) || (equals(&y, 0.0f) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
       return x;
    if (!is_const(&x) && (def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FSUB, x, *agxc_src_a(def));
@@ -149,7 +162,7 @@ static struct agxc_ref rule_fadd(struct agxc_algebra *a, struct agxc_ref x, stru
    if (!(a->instr->flags & AGXC_INSTR_PRECISE) && is_const(&y) &&
        (def = def_const(&x, AGXC_OP_FADD)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FADD, *agxc_src_a(def),
-                 constant(value_of(agxc_src_b(def)) + value_of(&y)));
+                 constant(y.bits, value_of(agxc_src_b(def)) + value_of(&y)));
    return agxc_none();
 }
 
@@ -158,7 +171,7 @@ static struct agxc_ref rule_fsub(struct agxc_algebra *a, struct agxc_ref x, stru
    const struct agxc_instr *def;
    if (is_const(&y))
       return op2(a, AGXC_OP_FADD, x, negated(&y));
-   if (equals(&x, SIGN) || (equals(&x, 0) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
+   if (equals(&x, -0.0f) || (equals(&x, 0.0f) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
       return op1(a, AGXC_OP_FNEG, y);
    if ((def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FADD, x, *agxc_src_a(def));
@@ -170,12 +183,12 @@ static struct agxc_ref rule_fsub(struct agxc_algebra *a, struct agxc_ref x, stru
 static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
-   if (equals(&y, ONE))
+   if (equals(&y, 1.0f))
       return x;
-   if (equals(&y, MINUS_ONE))
+   if (equals(&y, -1.0f))
       return op1(a, AGXC_OP_FNEG, x);
-   if ((equals(&y, 0) || equals(&y, SIGN)) && !(a->instr->flags & AGXC_INSTR_PRECISE))
-      return agxc_u32(0);
+   if (is_zero(&y) && !(a->instr->flags & AGXC_INSTR_PRECISE))
+      return constant(y.bits, 0);
    if (agxc_same_ref(&x, &y) && is_plain(a->instr) && (def = agxc_def_as(x, AGXC_OP_FSQRT)) &&
        is_plain(def))
       return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
@@ -187,8 +200,9 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, stru
        (def->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
    float c = value_of(agxc_src_b(def)), d = value_of(&y);
-   return is_ordinary(c) && is_ordinary(d) ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), constant(c * d))
-                                           : agxc_none();
+   return is_ordinary(c) && is_ordinary(d)
+             ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), constant(y.bits, c * d))
+             : agxc_none();
 }
 
 static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
@@ -197,12 +211,12 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, stru
    if (a->instr->flags & AGXC_INSTR_PRECISE)
       return agxc_none();
    if (is_const(&x) && is_const(&y))
-      return op2(a, AGXC_OP_FADD, z, constant(value_of(&x) * value_of(&y)));
-   if (equals(&y, ONE))
+      return op2(a, AGXC_OP_FADD, z, constant(x.bits, value_of(&x) * value_of(&y)));
+   if (equals(&y, 1.0f))
       return op2(a, AGXC_OP_FADD, x, z);
-   if (equals(&y, MINUS_ONE))
+   if (equals(&y, -1.0f))
       return op2(a, AGXC_OP_FSUB, z, x);
-   if (equals(&z, 0) || equals(&z, SIGN))
+   if (is_zero(&z))
       return op2(a, AGXC_OP_FMUL, x, y);
    return agxc_none();
 }
@@ -212,8 +226,8 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, stru
 static struct agxc_ref rule_fdiv(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    if (is_const(&y) && is_ordinary(value_of(&y)))
-      return op2(a, AGXC_OP_FMUL, x, constant(1 / value_of(&y)));
-   if (equals(&x, ONE))
+      return op2(a, AGXC_OP_FMUL, x, constant(y.bits, 1 / value_of(&y)));
+   if (equals(&x, 1.0f))
       return op1(a, AGXC_OP_FRCP, y);
    return agxc_none();
 }
@@ -248,7 +262,7 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, struct agxc_ref x, st
       return agxc_none();
    /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
    def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
-   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) &&
+   if (def && equals(&y, 1.0f) && equals(agxc_src_b(def), 0.0f) &&
        !(a->instr->flags & AGXC_INSTR_PRECISE))
       return op1(a, AGXC_OP_FSAT, *agxc_src_a(def));
    if ((def = def_const(&x, (enum agxc_op)a->instr->op))) {
@@ -279,24 +293,20 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, struct agxc_ref x, str
    if (!log || (a->instr->flags & AGXC_INSTR_PRECISE) || (mul->flags & AGXC_INSTR_PRECISE) ||
        (log->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
-   struct agxc_ref square;
    x = *agxc_src_a(log);
-   switch ((uint32_t)agxc_src_b(mul)->imm) {
-   case HALF:
+   const struct agxc_ref *power = agxc_src_b(mul);
+   if (equals(power, 0.5f))
       return op1(a, AGXC_OP_FSQRT, x);
-   case HALF | SIGN:
+   if (equals(power, -0.5f))
       return op1(a, AGXC_OP_FRSQRT, x);
-   case MINUS_ONE:
+   if (equals(power, -1.0f))
       return op1(a, AGXC_OP_FRCP, x);
-   case TWO:
-      return op2(a, AGXC_OP_FMUL, x, x);
-   case THREE:
-   case FOUR:
-      square = op2(a, AGXC_OP_FMUL, x, x);
-      return op2(a, AGXC_OP_FMUL, square, equals(agxc_src_b(mul), THREE) ? x : square);
-   default:
+   if (!equals(power, 2.0f) && !equals(power, 3.0f) && !equals(power, 4.0f))
       return agxc_none();
-   }
+   struct agxc_ref square = op2(a, AGXC_OP_FMUL, x, x);
+   if (equals(power, 2.0f))
+      return square;
+   return op2(a, AGXC_OP_FMUL, square, equals(power, 3.0f) ? x : square);
 }
 
 static struct agxc_ref rule_fsat(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
