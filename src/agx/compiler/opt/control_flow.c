@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Simplifies control flow: replaces an if on a constant by the arm that it chooses, and joins a
- * loop's continuing part with its body where nothing continues. An arm that ends in a break,
- * continue or return is never chosen, since that would cut off code; nor does the only way out
- * of a loop go.
+ * Simplifies control flow: replaces an if on a constant by the arm that it chooses, removes ifs
+ * without code in their arms and counted loops without effect whose values nothing outside uses,
+ * and joins a loop's continuing part with its body where nothing continues. An arm that ends in a
+ * break, continue or return is never chosen, since that would cut off code; nor does the only way
+ * out of a loop go. A loop that is not known to end stays: who hangs shall be told so.
  *
- * Before: generic SSA. After: the same, with fewer ifs. Stands behind opt_unroll, whose copies are
- * full of such ifs, and in front of the passes that ask for a loop's shape; opt_rotate calls it for
- * the test that it leaves behind.
+ * Before: generic SSA. After: the same, with fewer ifs and loops; what decided over them may be
+ * dead. Stands behind opt_unroll, whose copies are full of such ifs, and in front of the passes
+ * that ask for a loop's shape; behind opt_dce, which leaves jumps and what they need; and behind
+ * opt_if_conversion, for conditions that became constant. opt_rotate calls it for the test that it
+ * leaves behind.
  */
+#include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
@@ -148,13 +152,90 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
    return true;
 }
 
+/* ---- what does nothing ---------------------------------------------------- */
+
+struct simplification {
+   struct agxc_shader *shader;
+   agx_bitset_word *needed; /* loops, by the index of their first block: they have an effect, or a
+                               value that leaves */
+};
+
+static bool is_in(const struct agxc_block *block, const struct agxc_loop *loop)
+{
+   return block->index >= agxc_first_block(&loop->body)->index &&
+          block->index <= agxc_last_block(&loop->continuing)->index;
+}
+
+static void mark_needed(const struct simplification *it, const struct agxc_loop *loop)
+{
+   if (loop)
+      agx_bitset_set(it->needed, agxc_first_block(&loop->body)->index);
+}
+
+/* Of loops inside each other only the innermost; remove_loop passes it on. */
+static void find_needed(struct simplification *it)
+{
+   it->needed = agxc_bitset_new(it->shader, it->shader->block_count);
+   agxc_foreach_instr_of (instr, it->shader) {
+      unsigned effect = agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR);
+      if (effect == AGXC_SIDE_EFFECT || instr->op == AGXC_OP_RETURN)
+         mark_needed(it, instr->block->loop);
+      agxc_foreach_src (src, instr) {
+         const struct agxc_block *from = src->kind == AGXC_VALUE ? src->value->def->block : NULL;
+         if (from && from->loop && from->loop != instr->block->loop &&
+             !is_in(instr->block, from->loop))
+            mark_needed(it, from->loop);
+      }
+   }
+}
+
+static struct agxc_loop *loop_around(const struct agxc_loop *loop)
+{
+   struct agxc_node *node = loop->node.parent;
+   while (node && node->kind != AGXC_NODE_LOOP)
+      node = node->parent;
+   return node ? agxc_as_loop(node) : NULL;
+}
+
+/* Takes the node, all paths through which lead behind it, out of its list. */
+static void remove_node(struct agxc_shader *shader, struct agxc_node *node)
+{
+   struct agxc_block *behind = agxc_block_after(node);
+   struct agxc_cursor cursor = {&node->link, agxc_block_before(node)};
+   forget_phis(shader, behind);
+   agx_list_remove(&node->link);
+   melt(&cursor, behind);
+}
+
+static bool remove_empty_if(struct agxc_shader *shader, struct agxc_if *branch)
+{
+   if (!agxc_list_is_empty(&branch->then_list) || !agxc_list_is_empty(&branch->else_list) ||
+       agxc_count_phis(agxc_block_after(&branch->node)))
+      return false;
+   agxc_instr_remove(agxc_terminator(agxc_block_before(&branch->node)));
+   remove_node(shader, &branch->node);
+   return true;
+}
+
+static bool remove_idle_loop(struct simplification *it, struct agxc_loop *loop)
+{
+   struct agxc_induction counted;
+   if (agx_bitset_test(it->needed, agxc_first_block(&loop->body)->index) ||
+       !agxc_induction_find(&counted, it->shader, loop))
+      return false;
+   remove_node(it->shader, &loop->node);
+   return true;
+}
+
+/* ---- pass ------------------------------------------------------------------ */
+
 /* What stands in its place is its arm, which nothing can be done about, and what followed. */
-static enum agxc_visited leave_if(void *shader, struct agxc_if *branch)
+static enum agxc_visited decide_if(void *shader, struct agxc_if *branch)
 {
    return try_if(shader, branch) ? AGXC_REPLACED : AGXC_UNCHANGED;
 }
 
-static enum agxc_visited leave_loop(void *shader, struct agxc_loop *loop)
+static enum agxc_visited join_loop(void *shader, struct agxc_loop *loop)
 {
    if (!join_continuing(shader, loop))
       return AGXC_UNCHANGED;
@@ -162,9 +243,29 @@ static enum agxc_visited leave_loop(void *shader, struct agxc_loop *loop)
    return AGXC_CHANGED;
 }
 
+static enum agxc_visited remove_if(void *user, struct agxc_if *branch)
+{
+   struct simplification *it = user;
+   return remove_empty_if(it->shader, branch) ? AGXC_REPLACED : AGXC_UNCHANGED;
+}
+
+static enum agxc_visited remove_loop(void *user, struct agxc_loop *loop)
+{
+   if (remove_idle_loop(user, loop))
+      return AGXC_REPLACED;
+   mark_needed(user, loop_around(loop));
+   return AGXC_UNCHANGED;
+}
+
 bool agxc_opt_control_flow(struct agxc_shader *shader)
 {
+   static const struct agxc_visitor decide = {.leave_if = decide_if, .leave_loop = join_loop};
+   static const struct agxc_visitor remove = {.leave_if = remove_if, .leave_loop = remove_loop};
    agxc_index(shader);
-   const struct agxc_visitor visitor = {.leave_if = leave_if, .leave_loop = leave_loop};
-   return agxc_walk(&shader->body, &visitor, shader);
+   bool progress = agxc_walk(&shader->body, &decide, shader);
+   agxc_index(shader);
+   struct simplification it = {.shader = shader};
+   find_needed(&it);
+   progress |= agxc_walk(&shader->body, &remove, &it);
+   return progress;
 }

@@ -15,7 +15,8 @@ bool agxc_opt_algebraic(struct agxc_shader *shader);
 bool agxc_opt_copy_prop(struct agxc_shader *shader);
 /* Contracts products and sums to FFMA. */
 bool agxc_opt_contraction(struct agxc_shader *shader);
-/* Removes ifs on constants, and joins continuing parts that nothing continues to with bodies. */
+/* Removes ifs on constants and without code, and counted loops without effect; joins continuing
+ * parts that nothing continues to with bodies. */
 bool agxc_opt_control_flow(struct agxc_shader *shader);
 /* Copies the bodies of loops that run a known number of times, in place of the loops. */
 bool agxc_opt_unroll(struct agxc_shader *shader);
