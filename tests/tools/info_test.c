@@ -4,6 +4,8 @@
  */
 #include "tool.h"
 
+#include <unistd.h>
+
 #include "agx/chip.h"
 
 static void the_virtual_device_is_described(void **state)
@@ -65,6 +67,18 @@ static void a_limit_of_addresses_is_named(void **state)
       assert_non_null(strstr(text, "may have 1953 (RLIMIT_AS, ulimit -v)"));
 }
 
+/* Of every command: what follows trusts the exit status. */
+static void a_full_disk_is_a_failure(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   if (access("/dev/full", W_OK) != 0)
+      skip();
+   assert_int_equal(tool_run("AGX_TOOL", "info --device virtual", text), 0);
+   assert_int_equal(tool_run("AGX_TOOL", "info --device virtual >/dev/full", text), 1);
+   assert_int_equal(
+      tool_run("AGX_TOOL", "selftest --device virtual --only imul --json >/dev/full", text), 1);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -72,6 +86,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(mistakes_are_named),
       cmocka_unit_test(an_unknown_debug_flag_is_refused),
       cmocka_unit_test(a_limit_of_addresses_is_named),
+      cmocka_unit_test(a_full_disk_is_a_failure),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * in agx.h and add a row to the table. With AGX_COMPILER_ONLY (meson's compiler_only) the commands
  * that need a device are left out.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,16 @@ static int run(const struct agx_command *command, int argc, char **argv)
    return command->run(argc, argv);
 }
 
+/* What standard output didn't take is lost, however the command went: a full disk must not pass
+ * for success. */
+static int finish_output(const char *command, int code)
+{
+   if (fflush(stdout) == 0 && !ferror(stdout))
+      return code;
+   fprintf(stderr, "agx %s: standard output can't be written: %s\n", command, strerror(errno));
+   return code == AGX_EXIT_OK ? AGX_EXIT_FAILURE : code;
+}
+
 int main(int argc, char **argv)
 {
    if (argc < 2) {
@@ -181,7 +192,7 @@ int main(int argc, char **argv)
       if (strcmp(argv[1], commands[i].name) != 0)
          continue;
       if (!wants_help(argc - 1, argv + 1))
-         return run(&commands[i], argc - 1, argv + 1);
+         return finish_output(argv[1], run(&commands[i], argc - 1, argv + 1));
       print_help(&commands[i]);
       return AGX_EXIT_OK;
    }

@@ -86,8 +86,10 @@ int main(int argc, char **argv)
       return 2;
    }
    agx_status status = show(&dump, path);
-   fflush(stdout);
+   const bool is_short = fflush(stdout) != 0 || ferror(stdout);
+   if (is_short)
+      fprintf(stderr, "agxdump: standard output can't be written: %s\n", strerror(errno));
    if (status != AGX_OK)
       fprintf(stderr, "agxdump: %s\n", agx_error_peek());
-   return status == AGX_OK ? 0 : 1;
+   return status == AGX_OK && !is_short ? 0 : 1;
 }
