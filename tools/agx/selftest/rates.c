@@ -22,24 +22,28 @@
    "ldimm16 d=r0l imm=0; mfsr d=r16 sr=thread_index_in_simdgroup; shl d=r17 b=r16 c=5; "           \
    "mov d=r8 a=0; mov d=r9 a=0; mov d=r10 a=0; mov d=r11 a=0; mov d=r12 a=0; mov d=r13 a=0; "      \
    "mov d=r14 a=0; mov d=r15 a=0; mov d=r20l a=0; lstore r=r12 base=r20l index=r17l format=i32 "   \
-   "mask=x; lstore r=r12 base=r20l index=r16l format=i32 mask=x; mov d=r5 a=0; "                   \
-   "if_icmp a=0 b=0 nest=1 cond=ieq; top:; "
-#define END                                                                                        \
+   "mask=x; lstore r=r12 base=r20l index=r16l format=i32 mask=x; "
+#define TOP "mov d=r5 a=0; if_icmp a=0 b=0 nest=1 cond=ieq; top:; "
+#define BOTTOM                                                                                     \
    "; iadd d=r5 a=r5 b=1; while_icmp a=r5 b=u14 nest=1 cond=ult; jmp_any offset=@top; "            \
-   "pop_exec nest=1; store r=r12 base=du2 index=r16 format=i32 mask=x group=a"
+   "pop_exec nest=1"
+#define END "; store r=r12 base=du2 index=r16 format=i32 mask=x group=a"
 
 enum kind {
    ONE_GROUP,   /* whose bodies follow each other */
+   IN_PREAMBLE, /* likewise, of instructions that are for preambles only */
    MANY_GROUPS, /* as many as keep the cores busy */
    LONG_BODY,   /* the same, with more code than the cache holds */
 };
 
-static void write_program(char *program, const char *body, uint32_t bodies)
+static void write_program(char *program, const char *body, uint32_t bodies, enum kind kind)
 {
-   char *at = program + sprintf(program, "%s", BEGIN);
+   const bool is_preamble = kind == IN_PREAMBLE;
+   char *at = program;
+   at += sprintf(at, "%s", is_preamble ? "ldimm16 d=r0l imm=0; mov d=r8 a=0; " TOP : BEGIN TOP);
    for (uint32_t i = 0; i < bodies; i++)
       at += sprintf(at, "%s;", body);
-   strcpy(at, END);
+   strcpy(at, is_preamble ? BOTTOM : BOTTOM END);
 }
 
 /* Time of one launch: cycles of the model, or of the clock. */
@@ -88,10 +92,11 @@ static agx_status run_rate(const struct selftest_experiment *experiment,
    const uint32_t *few = is_long ? modelled_long : modelled;
    const uint32_t *loops = is_modelled ? few : is_long ? timed_long : timed;
    const uint32_t cores = agxw_device_info(machine->device)->core_count;
-   const uint32_t groups = kind == ONE_GROUP ? 1 : (is_modelled ? MODELLED_GROUPS : GROUPS) * cores;
+   const bool is_alone = kind == ONE_GROUP || kind == IN_PREAMBLE;
+   const uint32_t groups = is_alone ? 1 : (is_modelled ? MODELLED_GROUPS : GROUPS) * cores;
    struct selftest_launch launch = {
-      .program = program,
-      .preamble = experiment->launch.preamble,
+      .program = kind == IN_PREAMBLE ? "mov d=r12 a=0" : program,
+      .preamble = kind == IN_PREAMBLE ? program : experiment->launch.preamble,
       .from = is_altered ? experiment->launch.from : NULL,
       .to = experiment->launch.to,
       .threads = {32 * groups, 1, 1},
@@ -105,11 +110,11 @@ static agx_status run_rate(const struct selftest_experiment *experiment,
       memset(machine->data + SELFTEST_PIXELS, 0, 0x4000);
    }
    for (unsigned i = 0; i < 2; i++) {
-      write_program(program, experiment->launch.program, bodies[i]);
+      write_program(program, experiment->launch.program, bodies[i], kind);
       AGX_TRY(measure_loops(machine, &launch, loops, &cycles[i]));
    }
    double each = (cycles[1] - cycles[0]) / (bodies[1] - bodies[0]) / (loops[1] - loops[0]);
-   if (kind != ONE_GROUP) /* of one of a core's four schedulers */
+   if (!is_alone) /* of one of a core's four schedulers */
       each = each * 4 * cores / groups;
    selftest_see(seen, each > 0 ? (uint64_t)(each * 1000 + 0.5) : 0, "cycles / 1000");
    seen->value[seen->count - 1].slack = machine->has_counters ? 0 : SLACK;
@@ -122,6 +127,13 @@ static agx_status run_latency(const struct selftest_experiment *experiment,
                               struct selftest_seen *seen)
 {
    return run_rate(experiment, machine, is_altered, ONE_GROUP, seen);
+}
+
+static agx_status run_in_preamble(const struct selftest_experiment *experiment,
+                                  struct selftest_machine *machine, bool is_altered,
+                                  struct selftest_seen *seen)
+{
+   return run_rate(experiment, machine, is_altered, IN_PREAMBLE, seen);
 }
 
 static agx_status run_throughput(const struct selftest_experiment *experiment,
@@ -158,6 +170,7 @@ static const struct selftest_image zeros = {.channels = AGX_HW_CHANNELS_R8G8B8A8
     .launch = {.program = text, .from = before, .to = after}},
 #define LATENCY(...)    RATE(run_latency, __VA_ARGS__)
 #define THROUGHPUT(...) RATE(run_throughput, __VA_ARGS__)
+#define PREAMBLE(...)   RATE(run_in_preamble, __VA_ARGS__)
 #define LONG(...)       RATE(run_long, __VA_ARGS__)
 
 static const struct selftest_experiment rates[] = {
