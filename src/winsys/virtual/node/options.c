@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The options of a node that the environment gives (docs/virtual.md). Creating a node reads them,
- * and `agx virtual` checks them before it starts a program. A user who asks for something must
- * not run without it, so a value that makes no sense is an error.
+ * and `agx virtual` checks them before it starts a program. A value that makes no sense is an
+ * error, so that no program runs without an option that its user asked for.
  */
 #include "winsys/virtual/node/node_impl.h"
 
