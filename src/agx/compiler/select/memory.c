@@ -82,6 +82,21 @@ static bool match_address(struct agxc_selector *s, struct agxc_ref ref, unsigned
    return false;
 }
 
+/* The index of elements that an offset in bytes makes, without a shift. */
+static struct agxc_ref index_of_bytes(struct agxc_selector *s, struct agxc_ref offset,
+                                      unsigned size_log2)
+{
+   if (offset.kind == AGXC_IMM) {
+      const uint64_t elements = (uint64_t)offset.imm >> size_log2;
+      const struct agxc_ref index = agxc_imm(elements, 32);
+      return elements <= MAX_INDEX_IMM ? index : agxc_select_reg(s, index);
+   }
+   if (size_log2 == 0)
+      return agxc_select_reg(s, offset);
+   struct agxc_ref srcs[2] = {agxc_select_int(s, offset), agxc_imm(size_log2, 16)};
+   return agxc_select_new(s, AGX_ISA_OP_SHR, 32, 2, srcs);
+}
+
 /* offset as element index of 2^size_log2 bytes and a further shift of 0..max_shift. */
 static struct address match_offset(struct agxc_selector *s, struct agxc_ref base,
                                    struct agxc_ref offset, unsigned size_log2, unsigned max_shift)
@@ -118,21 +133,9 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
       address.index = agxc_select_reg(s, index);
       return address;
    }
-   if (added) { /* not of that form after all: the whole sum */
+   if (added) /* not of that form after all: the whole sum */
       offset = *agxc_dest(sum);
-   }
-   if (offset.kind == AGXC_IMM && (uint64_t)offset.imm >> size_log2 <= MAX_INDEX_IMM) {
-      address.index = agxc_imm((uint64_t)offset.imm >> size_log2, 32);
-      return address;
-   }
-   if (offset.kind == AGXC_IMM) {
-      address.index = agxc_select_reg(s, agxc_imm((uint64_t)offset.imm >> size_log2, 32));
-   } else if (size_log2) {
-      struct agxc_ref srcs[2] = {agxc_select_int(s, offset), agxc_imm(size_log2, 16)};
-      address.index = agxc_select_new(s, AGX_ISA_OP_SHR, 32, 2, srcs);
-   } else {
-      address.index = agxc_select_reg(s, offset);
-   }
+   address.index = index_of_bytes(s, offset, size_log2);
    return address;
 }
 
