@@ -65,6 +65,7 @@ static void report(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "selftest --device virtual --only U-sem-06 --json", text),
                     0);
    assert_non_null(strstr(text, "\"chip\": \"g13g\""));
+   assert_non_null(strstr(text, "\"generation\": 13"));
    assert_non_null(strstr(text, "\"settles\": [\"U-sem-06\"]"));
    assert_non_null(
       strstr(text, "{\"id\": \"U-sem-06\", \"question\": \"What do conversions to integers"));

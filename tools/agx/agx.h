@@ -12,6 +12,9 @@
 
 #include "agx/status.h"
 
+struct agx_json;
+struct agxw_device_info;
+
 enum {
    AGX_EXIT_OK = 0,
    AGX_EXIT_FAILURE = 1, /* what was asked for did not work */
@@ -31,6 +34,9 @@ int agx_cmd_run(int argc, char **argv);
 int agx_cmd_virtual(int argc, char **argv);
 /* Experiments on a device: selftest/selftest.c. */
 int agx_cmd_selftest(int argc, char **argv);
+
+/* What a device tells of itself, as members of the object that is open. */
+void agx_tool_put_device(struct agx_json *json, const struct agxw_device_info *device);
 
 /* CLOCK_MONOTONIC. */
 uint64_t agx_tool_now_ns(void);

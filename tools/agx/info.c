@@ -47,10 +47,8 @@ static const struct {
    {"max_push_bytes", AGX_MAX_PUSH_B},
 };
 
-static void print_device_json(struct agx_json *json, const struct report *report)
+void agx_tool_put_device(struct agx_json *json, const struct agxw_device_info *device)
 {
-   const struct agxw_device_info *device = &report->device;
-   agx_json_open(json, "device", '{');
    agx_json_text(json, "name", device->name);
    agx_json_text(json, "node", device->node);
    agx_json_bool(json, "virtual", device->is_virtual);
@@ -64,6 +62,12 @@ static void print_device_json(struct agx_json *json, const struct report *report
    agx_json_number(json, "max_commands", device->max_commands);
    agx_json_number(json, "timestamp_hz", device->timestamp_hz);
    agx_json_number(json, "usc_base", device->usc_base);
+}
+
+static void print_device_json(struct agx_json *json, const struct report *report)
+{
+   agx_json_open(json, "device", '{');
+   agx_tool_put_device(json, &report->device);
    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
       agx_json_number(json, limits[i].name, limits[i].value);
    agx_json_close(json, '}');

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "../agx.h"
 #include "agx/object.h"
 #include "base/json.h"
 #include "base/util.h"
@@ -150,15 +151,7 @@ static void put_device(struct agx_json *json, const struct agxw_device_info *inf
 {
    struct utsname system = {0};
    agx_json_open(json, "device", '{');
-   agx_json_text(json, "name", info->name);
-   agx_json_text(json, "node", info->node);
-   agx_json_bool(json, "virtual", info->is_virtual);
-   agx_json_text(json, "chip", info->chip->name);
-   agx_json_text(json, "soc", info->chip->soc);
-   agx_json_number(json, "cores", info->core_count);
-   agx_json_number(json, "max_khz", info->max_khz);
-   agx_json_bool(json, "soft_faults", info->soft_faults);
-   agx_json_number(json, "timestamp_hz", info->timestamp_hz);
+   agx_tool_put_device(json, info);
    agx_json_close(json, '}');
    uname(&system);
    agx_json_open(json, "system", '{');
