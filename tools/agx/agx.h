@@ -38,9 +38,6 @@ int agx_cmd_selftest(int argc, char **argv);
 /* What a device tells of itself, as members of the object that is open. */
 void agx_tool_put_device(struct agx_json *json, const struct agxw_device_info *device);
 
-/* CLOCK_MONOTONIC. */
-uint64_t agx_tool_now_ns(void);
-
 /* Reads a whole file into *out_data (free it; terminated beyond *out_size); NULL
  * or "-" is standard input. */
 AGX_MUST_CHECK agx_status agx_tool_read(const char *path, uint8_t **out_data, size_t *out_size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agx/compiler/compiler.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "bench.h"
@@ -93,9 +94,9 @@ static agx_status compile(const struct bench_options *options, const char *kerne
    for (uint32_t i = 0; i < options->best && status == AGX_OK; i++) {
       agx_program_free(*out_program);
       *out_program = NULL;
-      uint64_t start = agx_tool_now_ns();
+      const int64_t start = agx_now_ns();
       status = agxc_compile(spirv, size, &compiler, out_program);
-      *out_ms = AGX_MIN(*out_ms, (double)(agx_tool_now_ns() - start) / 1e6);
+      *out_ms = AGX_MIN(*out_ms, (double)(agx_now_ns() - start) / 1e6);
    }
    free(spirv);
    return status;

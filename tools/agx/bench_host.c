@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/status.h"
 #include "base/util.h"
@@ -85,7 +86,7 @@ struct mark {
 
 static struct mark mark_now(void)
 {
-   return (struct mark){agx_tool_now_ns(), requests, allocations};
+   return (struct mark){(uint64_t)agx_now_ns(), requests, allocations};
 }
 
 static struct figure since(const struct mark *start, uint32_t count)

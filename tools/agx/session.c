@@ -11,11 +11,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 
-uint64_t agx_tool_now_ns(void)
-{
-   return (uint64_t)agx_now_ns();
-}
-
 agx_status agx_session_open(const char *device, struct agx_session *out_session)
 {
    *out_session = (struct agx_session){0};
@@ -181,9 +176,9 @@ agx_status agx_session_record(struct agx_session *session, struct agx_executable
 
 agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns)
 {
-   uint64_t start = agx_tool_now_ns();
+   const int64_t start = agx_now_ns();
    AGX_TRY(agx_session_submit(session, session->commands));
    AGX_TRY(agx_session_wait(session));
-   *out_ns = agx_tool_now_ns() - start;
+   *out_ns = (uint64_t)(agx_now_ns() - start);
    return AGX_OK;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../agx.h"
+#include "base/clock.h"
 #include "base/util.h"
 #include "selftest.h"
 
@@ -74,7 +75,7 @@ static void run_experiment(struct session *session, const char *group,
 {
    static struct selftest_seen device, expected;
    struct selftest_result *result = &session->report.results[session->report.count++];
-   const uint64_t begin = agx_tool_now_ns();
+   const int64_t begin = agx_now_ns();
    *result = (struct selftest_result){.experiment = experiment, .group = group};
    if (experiment->flags & SELFTEST_HARDWARE && is_behind_node(session)) {
       result->verdict = SELFTEST_COULD_NOT_RUN;
@@ -90,7 +91,7 @@ static void run_experiment(struct session *session, const char *group,
    agx_status status = run_on(&session->device, experiment, session->options.is_mutation, &device);
    if (status == AGX_OK)
       status = run_on(&session->reference, experiment, false, &expected);
-   result->ns = agx_tool_now_ns() - begin;
+   result->ns = (uint64_t)(agx_now_ns() - begin);
    if (status == AGX_OK) {
       selftest_compare(&device, &expected, result);
       return;
