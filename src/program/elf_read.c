@@ -360,8 +360,12 @@ static agx_status read_all(struct reader *reader)
 static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
                              enum part part, struct programs *programs)
 {
-   if (!agx_program_is_elf(image, size) || size > AGX_CONTAINER_MAX_BYTES)
-      return malformed("not an ELF file, or too large");
+   if (!agx_program_is_elf(image, size))
+      return malformed("not an ELF file");
+   if (size > AGX_CONTAINER_MAX_BYTES)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "program: ELF image of %zu bytes, at most %u: put fewer entry points into it",
+                      size, AGX_CONTAINER_MAX_BYTES);
    struct reader *reader = agx_host_zalloc(alloc, sizeof(*reader));
    if (!reader)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory to read it");

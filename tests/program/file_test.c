@@ -28,6 +28,9 @@ static void test_versions_and_names(void **state)
    at[sizeof(note)]++;
    struct agx_program *got;
    assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 7");
+   /* Refused before anything behind the first bytes is read. */
+   assert_fails(agx_program_read_elf(image, (64u << 20) + 1, NULL, &got), AGX_INVALID_ARGUMENT,
+                "67108865 bytes, at most 67108864");
    free(image);
 
    strcpy(sample.program.name, "h\xc3\xa4lfte");
