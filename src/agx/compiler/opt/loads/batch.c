@@ -50,8 +50,8 @@ struct pass {
     * there, from nothing but its induction variable and what is outside; 0: it doesn't follow from
     * these. */
    uint8_t *depth;
-   bool
-      *varies; /* by value id: it depends on the induction variable; else each iteration's is one */
+   /* By value id: it depends on the induction variable; else it is the same in each iteration. */
+   bool *varies;
 };
 
 /* ---- choosing ------------------------------------------------------------ */
