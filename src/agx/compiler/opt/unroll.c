@@ -16,15 +16,18 @@
 #include "agx/compiler/analysis/loop_shape.h"
 
 #define MAX_ITERATIONS 64u
-/* Instructions in all copies together. Bodies shrink when their induction variables become
- * constants, so this is well above what remains; 12 KiB of instruction cache are some 1500
- * instructions (source: docs/hw/performance.md). */
+/* Instructions in all copies together, without those that counted_size leaves out. More
+ * go when offsets and selects become constant, so this is well above what remains;
+ * 12 KiB of instruction cache are some 1500 instructions (source: docs/hw/performance.md). */
 #define MAX_COPIES 640u
-#define MAX_DEPTH  48u /* of expressions that the exit depends on */
+/* And with them: what passes have to look at. */
+#define MAX_WORK  8192u
+#define MAX_DEPTH 48u /* of expressions that the exit depends on */
 
 struct unroll {
    struct agxc_loop_shape shape;
    uint32_t iterations; /* whole ones */
+   uint32_t gone, private_gone;
    struct evaluation *evaluation;
 };
 
@@ -110,11 +113,41 @@ static void enter_iteration(struct unroll *u, const struct agxc_block *header, u
    }
 }
 
+/* Counts what is gone of a copy once its induction variables are constants: accesses to private
+ * variables at the offsets that they determine, and all else that they do. */
+static void count_gone(void *user, struct agxc_block *block)
+{
+   struct unroll *u = user;
+   agxc_foreach_instr (instr, block) {
+      bool is_private = instr->op == AGXC_OP_LOAD_PRIVATE || instr->op == AGXC_OP_STORE_PRIVATE;
+      const struct agxc_ref *decides = is_private               ? agxc_src_offset(instr)
+                                       : instr->dest_count == 1 ? agxc_dest(instr)
+                                                                : NULL;
+      if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !decides ||
+          !evaluate(u, decides, MAX_DEPTH).is_known)
+         continue;
+      u->gone++;
+      u->private_gone += is_private;
+   }
+}
+
+/* Instructions of an iteration that count. In the loop an access to a private variable at an offset
+ * that varies chooses among all elements; to be rid of that is worth more copies. */
+static uint32_t counted_size(struct unroll *u)
+{
+   const struct agxc_visitor visitor = {.block = count_gone};
+   u->gone = u->private_gone = 0;
+   agxc_walk(&u->shape.loop->body, &visitor, u);
+   agxc_walk(&u->shape.loop->continuing, &visitor, u);
+   return u->private_gone ? u->shape.size - AGX_MIN(u->gone, u->shape.size) : u->shape.size;
+}
+
 /* Whole iterations before the loop is left, in u->iterations; false when that isn't known. */
 static bool count_iterations(struct unroll *u)
 {
    const struct agxc_block *header = u->shape.header;
    struct known next[AGXC_LOOP_MAX_PHIS];
+   uint32_t size = u->shape.size;
    u->iterations = 0;
    enter_iteration(u, header, 0, next);
    for (;;) {
@@ -123,7 +156,10 @@ static bool count_iterations(struct unroll *u)
          return false;
       if ((taken.bits != 0) == u->shape.leaves_if)
          return true;
-      if (u->iterations == MAX_ITERATIONS || (u->iterations + 1) * u->shape.size > MAX_COPIES)
+      if (u->iterations == 1) /* in the first one more is known than in the others */
+         size = counted_size(u);
+      if (u->iterations == MAX_ITERATIONS || (u->iterations + 1) * size > MAX_COPIES ||
+          (u->iterations + 1) * u->shape.size > MAX_WORK)
          return false;
       enter_iteration(u, header, 1, next);
    }
