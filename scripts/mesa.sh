@@ -20,6 +20,7 @@
 #    MESA_KERNELS   only these kernels
 #    MESA_IMAGES    only image cases whose name contains this
 #    MESA_CHIP      chip of the virtual AGX; default g13g
+#    MESA_BIND      folders and files that the folder shall have in the same places, for a command
 #    MESA_JSON      a file for the results
 #    OUT            the installed tree; default out
 set -eu
@@ -43,6 +44,10 @@ inside() {
       mount --rbind /dev "$root/dev"
       mount --bind "$top" "$root/agxhal/source"
       [ ! -d "$out" ] || mount --bind "$out" "$root/agxhal/out"
+      for path in ${MESA_BIND:-}; do
+         if [ -d "$path" ]; then mkdir -p "$root$path"; else mkdir -p "$root$(dirname "$path")"; touch "$root$path"; fi
+         mount --bind "$path" "$root$path"
+      done
       mount --bind "$work" "$root/agxhal/work"
       exec chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C \
          TMPDIR=/tmp MESA_SHADER_CACHE_DISABLE=1 VK_LOADER_LAYERS_DISABLE="~implicit~" \
@@ -205,13 +210,15 @@ run_race() {
 }
 
 # For each kernel NAME.spv of the list, with NAME.txt: NAME.tsv as of vkcorpus, NAME.stats, the outputs, and NAME.err,
-# which says what the virtual AGX complained of. Its limit on instructions keeps launches that don't end short.
+# which says what the virtual AGX complained of. With WIDE_CHAOS=SEED in random order, without statistics. The
+# limit on instructions keeps launches that don't end short.
 run_wide() {
    [ -x "$work/vkcorpus" ] || build_runner
    inside sh -c 'cd /agxhal/work && while read -r kernel; do
-      AGX_VIRTUAL_TIMEOUT=$1 /agxhal/out/bin/agx virtual --chip $2 --stats=$kernel.stats --json -- ./vkcorpus --best $3 --limit 60 \
+      AGX_VIRTUAL_TIMEOUT=$1 /agxhal/out/bin/agx virtual --chip $2 ${4:---stats=$kernel.stats --json} -- ./vkcorpus --best $3 --limit 60 \
          --tsv $kernel.tsv --dump . . $kernel >/dev/null 2>$kernel.err </dev/null
-   done < list' sh "${WIDE_INSTRUCTIONS:-200000}" "$chip" "${RACE_BEST:-3}"
+   done < list' sh "${WIDE_INSTRUCTIONS:-200000}" "$chip" "${RACE_BEST:-3}" \
+      "${WIDE_CHAOS:+--chaos $WIDE_CHAOS}"
 }
 
 # Both in the folder, over the preloaded virtual AGX with execution switched off: two JSON objects.
@@ -236,7 +243,7 @@ run_lavapipe() {
       /agxhal/work/kernels
 }
 
-[ $# -gt 0 ] || { sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,25s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)

@@ -62,10 +62,12 @@ def chosen(options):
 
 
 def build_folder(options):
-    """Where figures of this build lie; those of old builds go."""
+    """Where figures of this build, measured by these scripts, lie; those of old ones go."""
     digest = hashlib.sha256()
-    for name in ("bin/agx", "lib/libagxhal.so.0"):
-        path = os.path.join(options.out, name)
+    here = os.path.dirname(os.path.abspath(__file__))
+    for path in [os.path.join(options.out, "bin/agx"),
+                 os.path.join(options.out, "lib/libagxhal.so.0")] + \
+            [os.path.join(here, name) for name in ("ours.py", "launch.py", "reflect.py")]:
         if os.path.exists(path):
             with open(path, "rb") as file:
                 digest.update(file.read())
@@ -83,22 +85,22 @@ def build_folder(options):
 def measure_ours(options, rows, peer):
     """(kernel, family, ours, theirs) of each."""
     folder = build_folder(options)
-    ours = ours_module.Ours(options.cache, options.out, options.best)
+    ours = ours_module.Ours(options.cache, options.out, options.best, peer)
     done = [0]
 
     def one(row):
         kernel = row["kernel"]
         theirs = peer.load(kernel)
         path = os.path.join(folder, kernel + ".json")
+        result, against = None, [theirs["verdict"], theirs.get("level"), theirs.get("outputs")]
         if os.path.exists(path):
             with open(path) as file:
                 result = json.load(file)
-        else:
-            result = ours.measure(kernel, theirs)
-            if theirs:
-                with open(path + ".new", "w") as file:
-                    json.dump(result, file)
-                os.rename(path + ".new", path)
+        if not result or result["against"] != against:
+            result = dict(ours.measure(kernel, theirs), against=against)
+            with open(path + ".new", "w") as file:
+                json.dump(result, file)
+            os.rename(path + ".new", path)
         done[0] += 1
         if done[0] % 100 == 0:
             print(f"wide: ours: {done[0]} of {len(rows)}", file=sys.stderr, flush=True)
@@ -114,7 +116,7 @@ def main():
     mesa = os.path.join(TOP, "scripts", "mesa.sh")
     os.makedirs(options.cache, exist_ok=True)
     if not options.no_fetch:
-        fetch.fetch(options.cache, mesa, options.family)
+        fetch.fetch(options.cache, mesa, options.out, options.family)
     rows = chosen(options)
     if not rows:
         raise SystemExit("wide: no kernel has such a name")

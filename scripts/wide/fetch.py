@@ -3,11 +3,14 @@
 
 Each row of SOURCES names a package; fetch() gets it by the ordinary package manager, takes all
 SPIR-V compute modules out of it and writes them to the folder `kernels`, each once. index.tsv says
-where each came from.
+where each came from. Packages that compile their kernels when they run are installed into a folder
+of their own (MAKERS): a script of makers/ makes them compile, and tests/mesa/module_layer.c keeps what
+they give to the driver, which is Honeykrisp on the virtual AGX.
 """
 import base64
 import csv
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -35,6 +38,16 @@ SOURCES = [
     ("aule", "pypi", "aule-attention", "0.5.0"),
     ("daylight", "pypi", "foton-daylight", "0.2.0"),
 ]
+# family, script, its first arguments, how many numbers at a time, packages; the first one's version
+# counts. A process that a driver or package ends takes along what it had still to do.
+MAKERS = [
+    ("taichi", "taichi_kernels.py", [], 1, ["taichi==1.7.4"]),
+    ("tint", "onnx_models.py", ["webgpu"], 20, ["onnxruntime-webgpu==1.27.0", "onnx==1.23.2"]),
+    ("naga", "onnx_models.py", ["wonnx"], 10, ["wonnx==0.5.1", "onnx==1.23.2"]),
+    ("ncnn", "ncnn_layers.py", [], 10, ["ncnn==1.0.20261020"]),
+    ("iree", "iree_programs.py", [], 40, ["iree-base-compiler==3.13.0"]),
+]
+MOST_STEPS, STEP_SECONDS = 200, 300
 # Modules that need tensors in memory (TensorsARM) are for other machines than this compiler's.
 LEFT_OUT = {4174}
 COLUMNS = ["kernel", "family", "package", "version", "file", "bytes", "sha256"]
@@ -89,6 +102,87 @@ def download_deb(cache, package, version, mesa):
     return os.path.join(folder, name), got
 
 
+def python_paths():
+    """What Python needs of this machine, so that it runs in the folder of mesa.sh, too."""
+    base = os.path.realpath(sys.base_prefix)
+    if base != "/usr":
+        return [base]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return [f"/usr/lib/{version}", "/usr/lib/python3", f"/usr/bin/{version}"]
+
+
+def build_layer(cache, top):
+    """The folder of the Vulkan layer that keeps modules."""
+    folder = os.path.join(cache, "layer")
+    os.makedirs(folder, exist_ok=True)
+    run(["gcc", "-std=gnu11", "-O2", "-fvisibility=hidden", "-shared", "-fPIC", "-o",
+         os.path.join(folder, "libagx_modules.so"),
+         os.path.join(top, "tests", "mesa", "module_layer.c"), "-lpthread"])
+    with open(os.path.join(folder, "agx_modules.json"), "w") as file:
+        json.dump({"file_format_version": "1.2.0", "layer": {
+            "name": "VK_LAYER_AGX_modules", "type": "GLOBAL", "api_version": "1.3.0",
+            "library_path": "./libagx_modules.so", "implementation_version": "1",
+            "description": "keeps shader modules"}}, file)
+    return folder
+
+
+def make(row, cache, mesa, out):
+    """Runs a maker to its end; the folder with what it left."""
+    family, script, arguments, step, packages = row
+    venv = os.path.join(cache, "venv")
+    python = os.path.join(venv, "bin", "python")
+    if not os.path.exists(python):
+        run([sys.executable, "-m", "venv", venv])
+    run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check"] + packages)
+    top = os.path.dirname(os.path.dirname(os.path.abspath(mesa)))
+    made = os.path.join(cache, "made", f"{family}-{packages[0]}")
+    layer = build_layer(cache, top)
+    for number in range(MOST_STEPS):
+        folder = os.path.join(made, str(number * step))
+        finished = os.path.join(folder, "finished")
+        if not os.path.exists(finished):
+            os.makedirs(folder, exist_ok=True)
+            inside = os.path.join("/agxhal/source/scripts/wide/makers", script)
+            command = [mesa, "run", "env", "-u", "VK_DRIVER_FILES", "-u", "VK_ICD_FILENAMES",
+                       "VK_LOADER_DRIVERS_SELECT=*asahi*", "VK_INSTANCE_LAYERS=VK_LAYER_AGX_modules",
+                       f"VK_LAYER_PATH={layer}", f"AGX_MODULES={folder}", "/agxhal/out/bin/agx",
+                       "virtual", "--", "timeout", str(STEP_SECONDS), python, inside]
+            command += arguments + [str(number * step), str((number + 1) * step)]
+            environment = dict(os.environ, OUT=out,
+                               MESA_BIND=" ".join(python_paths() + [os.path.realpath(cache)]))
+            done = subprocess.run(["nice", "-n", "19"] + command, env=environment,
+                                  capture_output=True, text=True)
+            with open(finished, "w") as file:
+                file.write(f"{done.returncode}\n{done.stderr}")
+            print(f"wide: {family}: {number * step}", file=sys.stderr, flush=True)
+        with open(finished) as file:
+            if file.readline().strip() == "3":
+                break
+    return made
+
+
+def made_modules(made):
+    """(name, module) of what a maker left, with the specialization constants that were given."""
+    for parent, folders, names in os.walk(made):
+        folders.sort()
+        for name in sorted(names):
+            if not name.endswith(".spv"):
+                continue
+            with open(os.path.join(parent, name), "rb") as file:
+                data = file.read()
+            stem = name[:-4] + "."
+            specs = [other for other in sorted(names)
+                     if other.startswith(stem) and other.endswith(".spec")]
+            for spec in specs or [None]:
+                module = data
+                if spec:
+                    with open(os.path.join(parent, spec)) as file:
+                        values = {int(line.split()[0]): int(line.split()[1], 16) for line in file}
+                    module = spirv.specialized(spirv.words_of(data), values)
+                yield ("made", module) if name[0].isdigit() and name[:-4].replace(".", "").isdigit() \
+                    else (name.split("_dispatch_0_")[-1], module)
+
+
 def files_of(path):
     """(name, bytes) of every file in a package."""
     if path.endswith(".whl"):
@@ -117,9 +211,10 @@ def name_of(family, file, digest):
 
 def collect(row, path, version, kernels, seen):
     """Writes the package's compute modules; rows of the index."""
-    family, _, package, _ = row
     rows = []
-    for file, data in files_of(path):
+    family, package = row[0], row[2]
+    files = made_modules(path) if os.path.isdir(path) else files_of(path)
+    for file, data in files:
         for module in spirv.modules_in(data):
             digest = hashlib.sha256(module).hexdigest()
             if digest in seen:
@@ -154,20 +249,26 @@ def write_index(cache, rows):
     os.rename(path + ".new", path)
 
 
-def fetch(cache, mesa, families):
+def fetch(cache, mesa, out, families):
     """Completes the folder; packages that the index has are not looked at again."""
     kernels = os.path.join(cache, "kernels")
     os.makedirs(kernels, exist_ok=True)
     rows = [[row[name] for name in COLUMNS] for row in read_index(cache)]
-    have = {row[2] for row in rows}
+    have = {(row[1], row[2]) for row in rows}
     seen = {row[6] for row in rows}
-    for row in SOURCES:
-        family, kind, package, version = row
-        if package in have or (families and family not in families):
+    everything = SOURCES + [(row[0], "made", row[4][0].split("==")[0], row[4][0].split("==")[1], row)
+                            for row in MAKERS]
+    for source in everything:
+        family, kind, package, version, *maker = source
+        if (family, package) in have or (families and family not in families):
             continue
-        path, got = download_deb(cache, package, version, mesa) if kind == "deb" else \
-            download_pypi(cache, package, version)
-        new = collect(row, path, got, kernels, seen)
-        print(f"wide: {family}: {len(new)} modules of {package} {got}", flush=True)
+        if kind == "made":
+            path, got = make(maker[0], cache, mesa, out), version
+        elif kind == "deb":
+            path, got = download_deb(cache, package, version, mesa)
+        else:
+            path, got = download_pypi(cache, package, version)
+        new = collect(source, path, got, kernels, seen)
+        print(f"wide: {family}: {len(new)} modules of {package} {got}", file=sys.stderr, flush=True)
         rows += new
         write_index(cache, rows)

@@ -4,7 +4,8 @@
 The rule, which docs/decisions/0036 explains; it was fixed before anything was tuned with it:
 
 - Four workgroups in a row. Where the workgroup's size is left to specialization constants whose
-  defaults make fewer than 32 threads, it has 64: x of them, or 8 by 8 where x and y are both 0.
+  defaults make fewer than 32 threads, x is the default of another constant of the same number, or
+  else the workgroup has 64 threads: x of them, or 8 by 8 where x and y are both 0.
 - Each storage buffer has 1 MiB. In an array without a length, and in arrays and structures of a
   storage buffer, floats are in [0.25, 1.25), bytes any, 16-bit integers below 256, wider ones below
   16. Where a module has several views of one binding, the one with the most kinds of numbers counts,
@@ -12,7 +13,8 @@ The rule, which docs/decisions/0036 explains; it was fixed before anything was t
 - What stands alone is taken for a parameter: push constants, uniform buffers (64 KiB), and members
   that lie before a storage buffer's array without a length. All their integers have the value of
   the level, floats are 0.5, and addresses are those of a buffer of 1 MiB.
-- Levels are 1024, 256, 64, 16, 4 and 1. The first counts at which the launch under Honeykrisp ends,
+- Levels are 1024, 256, 64, 16, 4 and 1; where push constants have arrays of integers, at most the
+  length of the shortest, which a number of dimensions may index. The first counts at which the launch under Honeykrisp ends,
   within 200,000 instructions of each SIMD-group and without an access to memory that isn't mapped,
   and changes an output; or the first that ends, where none changes one.
 - Modules with images, arrays of bindings or the like aren't launched: slots make them compile.
@@ -94,9 +96,12 @@ def specialization(module):
     if size[0] * size[1] * size[2] >= 32:
         return {}
     wanted = [8, 8, 1] if size[0] == 0 and size[1] == 0 else [64, 1, 1]
-    values = {module.spec_of(constant): want for constant, want in zip(ids, wanted)
-              if module.spec_of(constant) is not None}
-    return {spec: value for spec, value in values.items()}
+    own = max((module.constants[constant]
+               for constant in module.specs.get(module.spec_of(ids[0]), [])), default=0)
+    if 32 <= own <= 1024:
+        wanted = [own, 1, 1]
+    return {module.spec_of(constant): want for constant, want in zip(ids, wanted)
+            if module.spec_of(constant) is not None}
 
 
 def is_written(module, variable, block):
@@ -115,6 +120,7 @@ def push_lines(module, level, first_id):
     size = module.size_of(block)
     if size > MOST_PUSH_BYTES:
         raise Unsupported(f"{size} bytes of push constants")
+    level = min([level] + list(module.integer_arrays(block)))
     data, addresses = bytearray((size + 3) // 4 * 4), {}
     for offset, kind, width in module.leaves(block):
         if kind == "pointer" or (width == 8 and offset in module.addresses):

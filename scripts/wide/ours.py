@@ -13,16 +13,21 @@ import tempfile
 import launch
 import peer
 
-INSTRUCTIONS = 200000
+INSTRUCTIONS = 4000000  # of a SIMD-group: twenty times Honeykrisp's limit
 RUN_SECONDS = 120
 # Of floats; what is further apart is a difference. Both may be far off where a kernel's sums cancel,
 # so what is small beside the largest value of its chunk counts as equal.
 TOLERANCE = {"f16": (3e-2, 1e-2), "f32": (2e-3, 1e-3), "f64": (1e-9, 1e-9)}
+SMALLEST = {"f16": 2.0 ** -14, "f32": 2.0 ** -126, "f64": 2.0 ** -1022}  # what is below may be 0
+# How causes begin that say nothing about the compiler.
+OUTSIDE, RACES = "out of bounds: ", "threads race: Honeykrisp's outputs differ with their order"
+LOCAL_ARRAY = "stack offset"
 FORMATS = {"f16": ("e", 2), "f32": ("f", 4), "f64": ("d", 8)}
 
 
 class Ours:
-    def __init__(self, cache, out, best):
+    def __init__(self, cache, out, best, peer_figures):
+        self.peer = peer_figures
         self.kernels = os.path.join(cache, "kernels")
         self.peer_folder = os.path.join(cache, "peer")
         self.agx = os.path.join(out, "bin", "agx")
@@ -59,7 +64,7 @@ class Ours:
         command = [self.agx, "run", "--device", "virtual:g13g", "--json", "--manifest",
                    os.path.join(folder, kernel + ".txt"), "--dump", folder]
         command += ["--bounds"] if bounds else ["--stats"]
-        environment = dict(os.environ, AGX_DEBUG=debug, AGX_VIRTUAL_TIMEOUT=str(INSTRUCTIONS * 4))
+        environment = dict(os.environ, AGX_DEBUG=debug, AGX_VIRTUAL_TIMEOUT=str(INSTRUCTIONS))
         try:
             return subprocess.run(command + [os.path.join(self.kernels, kernel + ".spv")],
                                   env=environment, capture_output=True, text=True,
@@ -70,29 +75,43 @@ class Ours:
     def _run(self, kernel, module, theirs, folder):
         with open(os.path.join(folder, kernel + ".txt"), "w") as file:
             file.write(launch.manifest(module, theirs["level"]))
-        done = self._launch(kernel, folder, "nocache", False)
-        if done is None:
-            return {"failed": f"not done after {RUN_SECONDS} s"}
-        try:
-            report = json.loads(done.stdout)
-            run = peer.figures_of(report["statistics"])
-        except (ValueError, KeyError):
-            return {"failed": (done.stderr.strip() or f"exit code {done.returncode}")[-300:]}
-        if done.returncode or not run:
-            return {"failed": (done.stderr.strip() or "no dispatch was counted")[-300:]}
+        run, words = self._figures(self._launch(kernel, folder, "nocache", False))
+        if not run:
+            return {"failed": words, "cause": self._cause(kernel, module, theirs, folder, words)}
         words = self._compare(kernel, module, theirs, folder)
         if not words:
             return {"run": run}
-        return {"run": run, "differs": words, "cause": self._cause(kernel, module, theirs, folder)}
+        return {"run": run, "differs": words,
+                "cause": self._cause(kernel, module, theirs, folder, words)}
 
-    def _cause(self, kernel, module, theirs, folder):
+    @staticmethod
+    def _figures(done):
+        """Modelled cycles, or None and what failed."""
+        if done is None:
+            return None, f"not done after {RUN_SECONDS} s"
+        try:
+            run = peer.figures_of(json.loads(done.stdout)["statistics"])
+        except (ValueError, KeyError):
+            return None, (done.stderr.strip() or f"exit code {done.returncode}")[-300:]
+        if done.returncode or not run:
+            return None, (done.stderr.strip() or "no dispatch was counted")[-300:]
+        return run, ""
+
+    def _cause(self, kernel, module, theirs, folder, words):
         """Why outputs may differ without a mistake of the compiler."""
+        if LOCAL_ARRAY in words:
+            return OUTSIDE + "an index beyond an array in a thread's own memory"
+        if self.peer.races(kernel):
+            return RACES
         done = self._launch(kernel, folder, "nocache", True)
-        if done is None or done.returncode:
-            words = "" if done is None else done.stderr.strip()
-            return f"out of bounds: {words[-160:]}"
+        if done is not None and done.returncode and "over the time" not in done.stderr and \
+                "more instructions" not in done.stderr:
+            return OUTSIDE + done.stderr.strip()[-160:]
         done = self._launch(kernel, folder, "noopt,nocache", False)
         if done is None or done.returncode:
+            words = "" if done is None else done.stderr.strip()
+            if LOCAL_ARRAY in words:
+                return OUTSIDE + "an index beyond an array in a thread's own memory"
             return "unknown (unoptimised code fails)"
         if not self._compare(kernel, module, theirs, folder):
             return "OPTIMISER: unoptimised code agrees with Honeykrisp"
@@ -130,7 +149,7 @@ def close(kind, got, reference):
         if a == b or (math.isnan(a) and math.isnan(b)):
             continue
         if not math.isfinite(a) or not math.isfinite(b) or \
-                abs(a - b) > relative * abs(b) + of_largest * largest:
+                abs(a - b) > relative * abs(b) + of_largest * largest + SMALLEST[kind]:
             return False
     return True
 

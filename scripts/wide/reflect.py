@@ -211,6 +211,19 @@ class Module:
             for i, member in enumerate(operands):
                 yield from self.pointers(member, base + self.offset_of(which, i))
 
+    def integer_arrays(self, which):
+        """Lengths of a structure's arrays of integers."""
+        opcode, operands = self.types[which]
+        if opcode == OP["TypeStruct"]:
+            for member in operands:
+                yield from self.integer_arrays(member)
+        elif opcode == OP["TypeArray"]:
+            element, parts = self.types[operands[0]]
+            if element == OP["TypeVector"]:
+                element = self.types[parts[0]][0]
+            if element == OP["TypeInt"]:
+                yield self.length_of(operands[1])
+
     def runtime_array(self, which, base=0):
         """(offset, stride, element) of the array without a length that ends a block, or None."""
         opcode, operands = self.types[which]

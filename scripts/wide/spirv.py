@@ -100,6 +100,23 @@ def string_at(words):
     return data[:length].decode("utf-8", "replace"), length // 4 + 1
 
 
+def specialized(words, values):
+    """The module with other defaults of its specialization constants: values by their ids. Those of
+    more or less than 32 bits keep theirs."""
+    result, ids, at = list(words), {}, 5
+    while at < len(words):
+        opcode, count = words[at] & 0xffff, words[at] >> 16
+        if opcode == OP["Decorate"] and words[at + 2] == 1:  # SpecId
+            ids[words[at + 1]] = words[at + 3]
+        value = values.get(ids.get(words[at + 2])) if count > 2 else None
+        if value is not None and opcode == OP["SpecConstant"] and count == 4:
+            result[at + 3] = value & 0xffffffff
+        elif value is not None and opcode in (OP["SpecConstantTrue"], OP["SpecConstantFalse"]):
+            result[at] = count << 16 | OP["SpecConstantTrue" if value else "SpecConstantFalse"]
+        at += count
+    return struct.pack(f"<{len(result)}I", *result)
+
+
 def compute_entries(words):
     """Names of the module's compute entry points."""
     names = []

@@ -77,6 +77,15 @@ class Finding(unittest.TestCase):
         data = other + self.module + b"yz" + self.module[:100] + other + gzip.compress(self.module)
         self.assertEqual(list(spirv.modules_in(data)), [self.module] * 2)
 
+    def test_constants_get_other_defaults(self):
+        path = os.path.join(CORPUS, "spec_wg.spv")
+        with open(path, "rb") as file:
+            words = spirv.words_of(file.read())
+        spec, constants = sorted(reflect.Module(words).specs.items())[0]
+        changed = reflect.Module(spirv.words_of(spirv.specialized(words, {spec: 77})))
+        self.assertEqual(changed.constants[constants[0]], 77)
+        self.assertEqual(spirv.specialized(words, {}), struct.pack(f"<{len(words)}I", *words))
+
     def test_entry_points_are_named(self):
         words = spirv.words_of(self.module)
         self.assertEqual(spirv.compute_entries(words), ["main"])
@@ -99,6 +108,8 @@ class Comparison(unittest.TestCase):
         self.assertEqual(ours.difference(near, wanted, "f32", [0]), "")
         self.assertIn("1 of 1 changed chunks", ours.difference(far, wanted, "f32", [0]))
         self.assertIn("1 of 1 changed chunks", ours.difference(near, wanted, "u32", [0]))
+        tiny = struct.pack("<64f", *[1e-40] * 64)
+        self.assertEqual(ours.difference(bytes(256), tiny, "f32", [0]), "")
         nan = struct.pack("<64f", *[float("nan")] * 64)
         self.assertIn("differ", ours.difference(nan, wanted, "f32", [0]))
 
@@ -116,6 +127,15 @@ class Comparison(unittest.TestCase):
         self.assertEqual((figures["fills"], figures["their_spills"]), (3, 1))
         self.assertEqual((figures["fewer_threads"], figures["slower"]), (1, 1))
         self.assertEqual(report.refused(rows), [("a.2", "no", True)])
+
+    def test_only_what_is_not_explained_is_suspect(self):
+        explained = next(iter(report.EXPLAINED))
+        rows = [("a.1", "a", {"differs": "w", "cause": "unknown"}, {}),
+                ("a.2", "a", {"differs": "w", "cause": ours.OUTSIDE + "load"}, {}),
+                (explained, "a", {"failed": "w", "cause": "unknown"}, {}),
+                ("a.3", "a", {"error": "CRASH: exit code -11"}, {})]
+        suspects = [kernel for kernel, _, cause in report.wrong(rows) if report.is_suspect(cause)]
+        self.assertEqual(suspects, ["a.1", "a.3"])
 
 
 if __name__ == "__main__":
