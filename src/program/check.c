@@ -44,6 +44,7 @@ static agx_status check_limits(const struct agx_program *program)
       {"names_B", program->names_B, AGX_PROGRAM_MAX_NAMES_B},
       {"code_B", program->code_B, AGX_PROGRAM_MAX_CODE_B},
       {"preamble_B", program->preamble_B, AGX_PROGRAM_MAX_CODE_B},
+      {"data_B", program->data_B, AGX_PROGRAM_MAX_DATA_B},
    };
    for (size_t i = 0; i < AGX_COUNT(limits); i++)
       if (limits[i].value > limits[i].limit)
@@ -231,6 +232,8 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
       return program->has_dynamic_local_size && uniform->index < 3 && uniform->halves == 2;
    case AGX_UNIFORM_DRAW:
       return program->is_vertex && uniform->index < AGX_DRAW_VALUE_COUNT && uniform->halves == 2;
+   case AGX_UNIFORM_DATA_ADDRESS:
+      return uniform->index == 0 && uniform->halves == 4 && uniform->value < program->data_B;
    case AGX_UNIFORM_CONSTANT:
       return uniform->halves <= 4;
    case AGX_UNIFORM_BUFFER_COUNT:

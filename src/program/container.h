@@ -15,6 +15,7 @@
  *                       its divisor, and stride, element size and rate (AGX_CONTAINER_*)
  *   .rodata.agx.parameters, .rodata.agx.constants   records likewise; of a constant: id, type with
  *                       its bytes in the second byte, name, nothing, and the value
+ *   .rodata.agx.data    constants that the code reads from memory, when there are some
  *   .rodata.agx.names   their names, each with a zero byte behind
  *   .note.agx           ABI version, chip, kernel interface
  *   .rodata.agx.entry   any number: the image of a further program, of the same chip
@@ -39,6 +40,7 @@
 #define AGX_CONTAINER_UNCHECKED            ".rodata.agx.inside"
 #define AGX_CONTAINER_PARAMETERS           ".rodata.agx.parameters"
 #define AGX_CONTAINER_CONSTANTS            ".rodata.agx.constants"
+#define AGX_CONTAINER_DATA                 ".rodata.agx.data"
 #define AGX_CONTAINER_NAMES                ".rodata.agx.names"
 #define AGX_CONTAINER_CONSTANT_BYTES_SHIFT 8
 #define AGX_CONTAINER_ENTRY                ".rodata.agx.entry"

@@ -205,6 +205,8 @@ static void add_data(struct writer *writer)
    make_notes(writer);
    make_guards(writer);
    make_reflection(writer);
+   if (program->data_B)
+      add_section(writer, plain, AGX_CONTAINER_DATA, program->data, program->data_B);
    if (program->names_B) {
       add_section(writer, records, AGX_CONTAINER_PARAMETERS, writer->parameters,
                   program->parameter_count * (size_t)AGX_CONTAINER_RECORD_BYTES);

@@ -108,7 +108,7 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
                  agx_align_up(states_B, 16) + agx_align_up(guards_B, 16) +
                  agx_align_up(parameters_B, 16) + agx_align_up(constants_B, 16) +
                  agx_align_up(program->names_B, 16) + agx_align_up(program->code_B, 16) +
-                 agx_align_up(program->preamble_B, 16);
+                 agx_align_up(program->preamble_B, 16) + agx_align_up(program->data_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block) {
       agx_program_free(unchecked);
@@ -132,6 +132,8 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    block->program.long_name = name_B ? long_name : NULL;
    uint8_t *preamble = place(&cursor, program->preamble, program->preamble_B);
    block->program.preamble = program->preamble_B ? preamble : NULL;
+   uint8_t *data = place(&cursor, program->data, program->data_B);
+   block->program.data = program->data_B ? data : NULL;
    *out_program = &block->program;
    return AGX_OK;
 }

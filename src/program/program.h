@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION      6
+#define AGX_PROGRAM_ABI_VERSION      7
 #define AGX_PROGRAM_MAX_ENTRIES      64 /* programs of a module */
 #define AGX_PROGRAM_MAX_BINDINGS     64
 #define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
@@ -36,6 +36,7 @@
  * full this much is 256 MiB for each of them already. */
 #define AGX_PROGRAM_SHARED_ALIGN  16u /* of threadgroup memory that launches add */
 #define AGX_PROGRAM_MAX_SCRATCH_B (64u << 10)
+#define AGX_PROGRAM_MAX_DATA_B    (1u << 20)
 
 enum agx_binding_kind {
    AGX_BINDING_STORAGE_BUFFER = 0,
@@ -169,6 +170,7 @@ enum agx_uniform_kind {
    /* Inside the compiler only, which makes a constant of it: the workgroup's memory that launches
     * add begins there. */
    AGX_UNIFORM_SHARED_END = 13,
+   AGX_UNIFORM_DATA_ADDRESS = 14, /* 4 halves: GPU address of the program's data, plus value */
    AGX_UNIFORM_KIND_COUNT,
 };
 
@@ -365,6 +367,8 @@ struct agx_program {
    uint32_t text_B;                   /* bytes up to and including stop */
    const uint8_t *preamble;           /* NULL when there is none */
    uint32_t preamble_B;
+   const uint8_t *data; /* constants that the code reads from memory; NULL when there are none */
+   uint32_t data_B;
    uint32_t gpr_halves; /* 16-bit halves used by the main program */
    uint32_t preamble_gpr_halves;
    uint32_t uniform_halves; /* halves in use, preamble results included */

@@ -26,7 +26,7 @@ for t in float float16_t; do
    $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
 done
 $glsl matrix_flow.comp -o matrix_flow.spv
-for kernel in any_size any_size_index any_size_length abs counts indirect scratch; do
+for kernel in any_size any_size_index any_size_length abs counts indirect scratch tables; do
    $glsl $kernel.comp -o $kernel.spv
 done
 $glsl matrix_address.comp -o matrix_address.spv

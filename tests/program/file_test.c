@@ -27,7 +27,7 @@ static void test_versions_and_names(void **state)
       assert_true(++at < image + size - sizeof(note));
    at[sizeof(note)]++;
    struct agx_program *got;
-   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 7");
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 8");
    /* Refused before anything behind the first bytes is read. */
    assert_fails(agx_program_read_elf(image, (64u << 20) + 1, NULL, &got), AGX_INVALID_ARGUMENT,
                 "67108865 bytes, at most 67108864");

@@ -45,7 +45,7 @@ static void test_round_trip(void **state)
    assert_memory_equal(got->local_size, want->local_size, sizeof(want->local_size));
    assert_memory_equal(&got->stats, &want->stats, sizeof(want->stats));
    assert_int_equal(got->gpr_halves, 8);
-   assert_int_equal(got->uniform_halves, 10);
+   assert_int_equal(got->uniform_halves, 14);
    assert_int_equal(got->shared_B, 128);
    assert_int_equal(got->push_B, 16);
    assert_int_equal(got->parameter_count, 4);
@@ -58,6 +58,8 @@ static void test_round_trip(void **state)
       assert_int_equal(got->constants[i].name, want->constants[i].name);
       assert_true(got->constants[i].value == want->constants[i].value);
    }
+   assert_int_equal(got->data_B, want->data_B);
+   assert_memory_equal(got->data, want->data, want->data_B);
    assert_int_equal(got->names_B, want->names_B);
    assert_memory_equal(got->names, want->names, want->names_B);
    agx_program_free(got);
@@ -85,6 +87,7 @@ static void test_fields_are_checked(void **state)
       CASE("gpr_halves 300", program.gpr_halves, 300),
       CASE("register half 7 of 7", program.gpr_halves, 7),
       CASE("uniform slot 3", program.uniform_halves, 9),
+      CASE("uniform slot 4", program.uniform_halves, 13),
       CASE("local size 0", program.local_size[2], 0),
       CASE("do not leave room", program.local_size[1], 1000),
       CASE("must end", program.text_B, 14),
@@ -100,6 +103,10 @@ static void test_fields_are_checked(void **state)
       CASE("uniform slot 1", uniforms[1].start, 2), /* as slot 0 */
       CASE("uniform slot 2", uniforms[2].index, 253),
       CASE("uniform slot 3", uniforms[3].kind, 5),
+      CASE("uniform slot 4", uniforms[4].value, 12),
+      CASE("uniform slot 4", uniforms[4].index, 1),
+      CASE("uniform slot 4", program.data_B, 8),
+      CASE("data_B", program.data_B, (1u << 20) + 1),
 #undef CASE
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
@@ -281,7 +288,7 @@ static void test_code_is_checked(void **state)
       {{"ret target=r1", "stop"}, "ret is not allowed"},
       {{"stop", "wait group=a"}, "must end in stop"},
       {{"mov d=r4 a=r0", "stop"}, "register half 9 of 8"},
-      {{"mov d=r0 a=u5", "stop"}, "uniform half 11 of 10"},
+      {{"mov d=r0 a=u7", "stop"}, "uniform half 15 of 14"},
       {{"uniform_store u=u4 r=r1", "stop"}, "uniform_store is not allowed"},
       {{"stack_adjust index=16", "stop"}, "stack_adjust without scratch memory"},
       {{"stack_load r=r0 index=0 format=i32 mask=x group=a", "stop"}, "without scratch memory"},
@@ -390,7 +397,7 @@ static void test_preamble_is_checked(void **state)
       {{"lload r=r1 base=r0l index=0 format=i32 mask=x", "stop"}, "lload is not allowed"},
       {{"store r=r1 base=du0 index=0 format=i32 mask=x group=a", "stop"}, "store is not allowed"},
       {{"uniform_store u=u4 r=r1", "stop"}, NULL},
-      {{"uniform_store u=u5 r=r1", "stop"}, "uniform half 11 of 10"},
+      {{"uniform_store u=u7 r=r1", "stop"}, "uniform half 15 of 14"},
       {{"uniform_store u=u4 r=r4", "stop"}, "register half 9 of 8"},
       {{"uniform_store_raw r=r1l index=r2 shift=0 format=i16 mask=x group=a", "stop"},
        "is not allowed"},

@@ -46,21 +46,25 @@ void sample_make(struct sample *sample)
       .uniforms = {{AGX_UNIFORM_BUFFER_ADDRESS, 0, 4, 0, 0},
                    {AGX_UNIFORM_BUFFER_SIZE, 4, 2, 1, 0},
                    {AGX_UNIFORM_PUSH, 6, 2, 12, 0},
-                   {AGX_UNIFORM_CONSTANT, 8, 2, 0, 0x3f800000}},
+                   {AGX_UNIFORM_CONSTANT, 8, 2, 0, 0x3f800000},
+                   {AGX_UNIFORM_DATA_ADDRESS, 10, 4, 0, 8}},
       .program =
          {.name = "main",
           .chip = "g13g",
           .gpr_halves = 8,
-          .uniform_halves = 10,
+          .uniform_halves = 14,
           .local_size = {64, 2, 1},
           .shared_B = 128,
           .push_B = 16,
           .binding_count = 2,
-          .uniform_count = 4,
+          .uniform_count = 5,
           .stats = {.instructions = 6, .loads = 1, .waits = 1, .cycles = 9, .threads = 1024}},
    };
    sample_set_code(sample, lines);
    sample->program.code = sample->code;
+   static const uint8_t data[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+   sample->program.data = data;
+   sample->program.data_B = sizeof(data);
    static const char names[] = "\0in\0bias\0scale";
    const struct agx_program_parameter parameters[] = {{AGX_PARAMETER_KIND_BINDING, 0, 1, 0, 0, 1},
                                                       {AGX_PARAMETER_KIND_BINDING, 2, 0, 0, 0, 0},

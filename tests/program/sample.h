@@ -11,7 +11,7 @@
 struct sample {
    uint8_t code[256], preamble[128];
    struct agx_program_binding bindings[2];
-   struct agx_program_uniform uniforms[4];
+   struct agx_program_uniform uniforms[5];
    struct agx_program_parameter parameters[4];
    struct agx_program_constant constants[2];
    struct agx_program program;

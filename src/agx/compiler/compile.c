@@ -102,6 +102,8 @@ static void describe(struct compilation *c)
       place_dynamic_shared(c);
    program->scratch_B = agx_program_frame_B(shader->scratch_B);
    program->push_B = shader->push_B;
+   program->data = shader->data;
+   program->data_B = shader->data_B;
    program->is_vertex = shader->is_vertex;
    program->takes_addresses = shader->takes_addresses;
    program->bindings = shader->bindings;

@@ -26,7 +26,8 @@ static agx_status upload(struct agx_executable *executable)
    const struct agx_program *program = executable->program;
    struct agx_device *device = executable->device;
    uint64_t preamble_at = agx_align_up(program->code_B, CODE_ALIGN);
-   uint64_t size = preamble_at + program->preamble_B + CODE_TAIL_B;
+   uint64_t data_at = agx_align_up(preamble_at + program->preamble_B + CODE_TAIL_B, CODE_ALIGN);
+   uint64_t size = data_at + program->data_B;
    void *memory = NULL;
    AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, size, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY,
                           program->name, &executable->bo));
@@ -34,6 +35,9 @@ static agx_status upload(struct agx_executable *executable)
    memcpy(memory, program->code, program->code_B);
    if (program->preamble_B)
       memcpy((char *)memory + preamble_at, program->preamble, program->preamble_B);
+   if (program->data_B)
+      memcpy((char *)memory + data_at, program->data, program->data_B);
+   executable->data_va = agxw_bo_va(executable->bo) + data_at;
    uint64_t offset =
       agxw_bo_va(executable->bo) - agxw_device_info(agx_context_of(device)->winsys)->usc_base;
    executable->code_offset_B = (uint32_t)offset;
@@ -86,7 +90,7 @@ static agx_status plan(struct agx_executable *executable, const struct agxw_devi
 {
    const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
    AGX_TRY(agx_plan_make(info->chip, executable->program, &code, &executable->plan));
-   return agx_launch_template_init(executable->program, &executable->plan,
+   return agx_launch_template_init(executable->program, &executable->plan, executable->data_va,
                                    agx_context_of(executable->device)->alloc,
                                    &executable->template);
 }

@@ -22,6 +22,7 @@ struct agx_executable {
    struct agxw_bo *bo;         /* machine code, in the USC window */
    uint32_t code_offset_B;     /* of the main program from the start of the window */
    uint32_t preamble_offset_B; /* likewise; meaningless without one */
+   uint64_t data_va;           /* of the program's data; meaningless without any */
    struct agx_plan plan;       /* what its launches have in common */
    struct agx_launch_template template;
 };

@@ -78,14 +78,21 @@ static void add_part(struct parts *out, const struct agx_template_part *part)
    out->parts[out->count++] = *part;
 }
 
+/* Whether the slot holds the same in each dispatch. */
+static bool is_constant(const struct agx_program_uniform *slot)
+{
+   return slot->kind == AGX_UNIFORM_CONSTANT || slot->kind == AGX_UNIFORM_DATA_ADDRESS;
+}
+
 /* All that is the same in each dispatch, and zeros elsewhere; what is long ends with zeros. */
-static void fill_constants(const struct agx_program *program, uint8_t *out)
+static void fill_constants(const struct agx_program *program, uint64_t data_va, uint8_t *out)
 {
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &program->uniforms[i];
-      if (slot->kind == AGX_UNIFORM_CONSTANT)
-         memcpy(out + slot->start * 2u, &slot->value,
-                AGX_MIN(slot->halves * 2u, sizeof(slot->value)));
+      const uint64_t value =
+         slot->kind == AGX_UNIFORM_DATA_ADDRESS ? data_va + slot->value : slot->value;
+      if (is_constant(slot))
+         memcpy(out + slot->start * 2u, &value, AGX_MIN(slot->halves * 2u, sizeof(value)));
    }
 }
 
@@ -132,7 +139,7 @@ static void add_slot(struct parts *out, const struct agx_program_uniform *slot)
    add_part(out, &part);
 }
 
-static agx_status add_parts(const struct agx_program *program, uint32_t uniform_B,
+static agx_status add_parts(const struct agx_program *program, uint32_t uniform_B, uint64_t data_va,
                             const struct agx_host_alloc *alloc,
                             struct agx_launch_template *template)
 {
@@ -142,9 +149,9 @@ static agx_status add_parts(const struct agx_program *program, uint32_t uniform_
    uint32_t at_B = 0, count = 0;
    parts.template = template;
    parts.count = 0;
-   fill_constants(program, constants);
+   fill_constants(program, data_va, constants);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      if (program->uniforms[i].kind != AGX_UNIFORM_CONSTANT)
+      if (!is_constant(&program->uniforms[i]))
          slots[count++] = program->uniforms[i];
    qsort(slots, count, sizeof(slots[0]), by_start);
    for (uint32_t i = 0; i < count; i++) {
@@ -193,7 +200,7 @@ static agx_status pack_states(const struct agx_plan *plan, struct agx_launch_tem
 /* ---- all ----------------------------------------------------------------- */
 
 agx_status agx_launch_template_init(const struct agx_program *program, const struct agx_plan *plan,
-                                    const struct agx_host_alloc *alloc,
+                                    uint64_t data_va, const struct agx_host_alloc *alloc,
                                     struct agx_launch_template *out_template)
 {
    *out_template = (struct agx_launch_template){
@@ -207,7 +214,7 @@ agx_status agx_launch_template_init(const struct agx_program *program, const str
       .max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u)),
    };
    out_template->is_fast = add_bindings(program, out_template) && add_states(program, out_template);
-   AGX_TRY(add_parts(program, plan->uniform_B, alloc, out_template));
+   AGX_TRY(add_parts(program, plan->uniform_B, data_va, alloc, out_template));
    return program->state_count ? pack_states(plan, out_template) : AGX_OK;
 }
 

@@ -101,10 +101,10 @@ struct agx_launch_template {
    uint8_t fetch_sampler[AGX_HW_SAMPLER_BYTES];
 };
 
-/* Makes the template of a program and its plan; memory is from alloc, agx_launch_template_fini
- * gives it back. AGX_RESOURCE_EXHAUSTED: out of host memory. */
+/* Makes the template of a program and its plan; its data lie at data_va. Memory is from alloc,
+ * agx_launch_template_fini gives it back. AGX_RESOURCE_EXHAUSTED: out of host memory. */
 AGX_MUST_CHECK agx_status agx_launch_template_init(const struct agx_program *program,
-                                                   const struct agx_plan *plan,
+                                                   const struct agx_plan *plan, uint64_t data_va,
                                                    const struct agx_host_alloc *alloc,
                                                    struct agx_launch_template *out_template);
 void agx_launch_template_fini(struct agx_launch_template *template,

@@ -8,6 +8,7 @@
 #include "hal/record/bounds.h"
 
 #include "base/util.h"
+#include "hal/executable/executable.h"
 #include "hal/record/command_buffer.h"
 
 static agx_status add(struct agx_command_buffer *commands, struct agx_kmd_range range)
@@ -45,17 +46,20 @@ agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
 
 /* The driver can't know what memory belongs to addresses that a kernel gets as data. */
 agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
-                                   const struct agx_program *program)
+                                   const struct agx_executable *executable)
 {
+   const struct agx_program *program = executable->program;
+   if (program->data_B)
+      AGX_TRY(agx_bounds_note_data(commands, executable->data_va, program->data_B));
    return add(commands, (struct agx_kmd_range){0, program->takes_addresses ? UINT64_MAX : 0,
                                                commands->dispatch_count - 1, true, true});
 }
 
 agx_status agx_bounds_note(struct agx_command_buffer *commands, const struct agx_binder *binder,
-                           uint64_t heap_va)
+                           const struct agx_executable *executable, uint64_t heap_va)
 {
    const struct agx_program *program = binder->program;
-   AGX_TRY(agx_bounds_note_program(commands, program));
+   AGX_TRY(agx_bounds_note_program(commands, executable));
    if (binder->heap_B)
       AGX_TRY(agx_bounds_note_data(commands, heap_va, binder->heap_B));
    for (uint32_t i = 0; i < program->binding_count; i++)

@@ -208,7 +208,7 @@ static agx_status launch(struct agx_command_buffer *commands, const struct agx_b
    AGX_TRY(agx_launch_write(commands, inputs, AGX_LAUNCH_ANY, needs_barrier, &heap_va));
    if (!commands->is_watched)
       return AGX_OK;
-   AGX_TRY(agx_bounds_note(commands, binder, heap_va));
+   AGX_TRY(agx_bounds_note(commands, binder, inputs->executable, heap_va));
    return note_parameter_bounds(commands, dispatch);
 }
 

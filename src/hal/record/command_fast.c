@@ -265,7 +265,7 @@ static __attribute__((noinline, cold)) agx_status
 note_bounds(struct agx_command_buffer *commands, const struct fast_call *call, uint32_t robust)
 {
    const struct agx_program *program = call->in.executable->program;
-   AGX_TRY(agx_bounds_note_program(commands, program));
+   AGX_TRY(agx_bounds_note_program(commands, call->in.executable));
    for (uint32_t i = 0; i < call->in.template->binding_count; i++) {
       const uint32_t kind = call->in.template->bindings[i].kind;
       struct agx_bound bound = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives out uniform registers, state registers and scratch memory. The front half of the compiler
- * asks for them while it lowers accesses, the spiller for memory; the program file carries the list
- * to the HAL, whose launches fill it in.
+ * Gives out uniform registers, state registers, scratch memory and room for constants. The front
+ * half of the compiler asks for them while it lowers accesses, the spiller for memory; the program
+ * file carries the list to the HAL, whose launches fill it in.
  */
 #include "agx/compiler/ir/launch_slots.h"
 
@@ -66,8 +66,8 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
                 shader->name, AGX_PROGRAM_MAX_UNIFORMS);
    uint32_t start = kind == AGX_UNIFORM_HEAP ? take_heap(shader) : take_halves(shader, halves);
-   bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_BUFFER_GUARD ||
-                     (kind == AGX_UNIFORM_IMAGE && bits == 64);
+   bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_DATA_ADDRESS ||
+                     kind == AGX_UNIFORM_BUFFER_GUARD || (kind == AGX_UNIFORM_IMAGE && bits == 64);
    if (is_address && start + halves > BASE_HALVES)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
                 "%s: uniform registers: the address of binding %u would lie beyond half %u",
@@ -100,4 +100,32 @@ uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, u
 struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits)
 {
    return agxc_uniform(take_halves(shader, AGX_MAX(bits / 16, 1)), bits, 1);
+}
+
+#define DATA_ALIGN_B 16u
+
+/* Where the bytes stand already, or the end. */
+static uint32_t find_data(const struct agxc_shader *shader, const uint8_t *bytes, uint32_t size_B)
+{
+   uint32_t at = 0;
+   while (at + size_B <= shader->data_B && memcmp(shader->data + at, bytes, size_B) != 0)
+      at += DATA_ALIGN_B;
+   return at + size_B <= shader->data_B ? at : (uint32_t)agx_align_up(shader->data_B, DATA_ALIGN_B);
+}
+
+bool agxc_data_add(struct agxc_shader *shader, const uint8_t *bytes, uint32_t size_B,
+                   struct agxc_ref *out_address)
+{
+   uint32_t at = find_data(shader, bytes, size_B);
+   bool has_room = shader->uniform_halves + 8 <= BASE_HALVES &&
+                   shader->uniform_count + 8 < AGX_PROGRAM_MAX_UNIFORMS;
+   if (!has_room || size_B > AGX_PROGRAM_MAX_DATA_B - at)
+      return false;
+   if (at >= shader->data_B) {
+      shader->data = agx_arena_grow(shader->arena, shader->data, shader->data_B, at + size_B, 1);
+      memcpy(shader->data + at, bytes, size_B);
+      shader->data_B = at + size_B;
+   }
+   *out_address = agxc_uniform_slot(shader, AGX_UNIFORM_DATA_ADDRESS, 0, at, 64);
+   return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a launch has to put into uniform and state registers, and the scratch memory of a thread.
- * Passes ask for a slot by what it holds; equal ones share it.
+ * What a launch has to put into uniform and state registers, the scratch memory of a thread, and
+ * the constants of a program that lie in memory. Passes ask for a slot by what it holds; equal ones
+ * share it.
  */
 #pragma once
 
@@ -23,6 +24,11 @@ uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, u
 
 /* Uniform halves that the preamble stores a value of so many bits to, each call its own. */
 struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits);
+
+/* Adds constants to the data that the program finds in memory, and gives their address; false when
+ * there is no room for them, or for their address. */
+bool agxc_data_add(struct agxc_shader *shader, const uint8_t *bytes, uint32_t size_B,
+                   struct agxc_ref *out_address);
 
 /* Takes bytes of the thread's scratch memory, aligned to 4, and gives their offset; fails
  * the compilation beyond AGX_PROGRAM_MAX_SCRATCH_B. */

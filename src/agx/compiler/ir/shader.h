@@ -42,6 +42,8 @@ struct agxc_shader {
    uint32_t scratch_B;
    uint32_t spilled_B;     /* the last bytes of it hold what registers could not */
    uint32_t private_count; /* variables of PRIVATE */
+   uint8_t *data;          /* constants for memory; see agxc_data_add */
+   uint32_t data_B;
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;
 

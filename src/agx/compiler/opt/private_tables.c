@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes constant tables once. A function that looks something up in an array of constants writes
- * the array to a private variable first, and each inlined copy of the function does so again. Where
- * every store to a variable writes constants, and all stores to a byte the same one, a store says
- * nothing new when others have written all of its bytes on every way to it.
+ * Constant tables in memory of the program, or written once. A function that looks something up in
+ * an array of constants writes the array to a private variable first, and each inlined copy of the
+ * function does so again. Where every store to a variable writes constants, and all stores to a
+ * byte the same one, loads at dynamic offsets from a long one read data of the program, and nothing
+ * is stored:
+ *
+ *    before   store_private #0, #7   store_private #4, #8 ..   load_private %offset
+ *    after    load_global u6l, %offset
+ *
+ * The offset is bounded, since memory behind the data may be nobody's.
+ *
+ * Of a short one a store says nothing new when others have written all of its bytes on every way
+ * to it.
  *
  *    before   store_private #0, #7   load_private %i   if  store_private #0, #7  load_private %j
  *    after    store_private #0, #7   load_private %i   if  load_private %j
@@ -14,10 +23,15 @@
  * Before and after: generic SSA. Stands where opt_private_stores stands, and in front of it: that
  * pass looks at one block at a time.
  */
+#include "agx/compiler/analysis/offset.h"
+#include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/dominance.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_VARIABLES 4096u
+/* Of shorter tables, choosing among constants costs less than a load. */
+#define MIN_DATA_B 128u
 
 struct byte {
    bool is_known;
@@ -27,7 +41,9 @@ struct byte {
 
 struct table {
    uint32_t bytes; /* 0: not followed */
-   bool varies;
+   bool varies, is_indexed;
+   bool has_odd_loads;             /* of widths that memory lacks */
+   struct agxc_ref address;        /* of the data, or AGXC_NONE */
    const struct agxc_instr *begin; /* the first */
    struct byte *content;
 };
@@ -36,7 +52,8 @@ struct tables {
    struct agxc_shader *shader;
    struct agxc_dominance *dominance;
    struct table *of; /* by variable */
-   bool has_stores, progress;
+   struct agxc_ranges *ranges;
+   bool has_stores, has_data, progress;
 };
 
 static bool is_private(const struct agxc_instr *instr)
@@ -117,6 +134,85 @@ static void note_store(struct tables *tables, const struct agxc_instr *store)
    tables->has_stores = true;
 }
 
+/* ---- data of the program --------------------------------------------------- */
+
+static void note_load(const struct tables *tables, const struct agxc_instr *load)
+{
+   struct table *table = table_of(tables, load);
+   const struct agxc_ref *dest = agxc_dest(load);
+   if (!table)
+      return;
+   table->is_indexed |= agxc_src_offset(load)->kind != AGXC_IMM;
+   table->has_odd_loads |=
+      (dest->bits != 8 && dest->bits != 16 && dest->bits != 32) || dest->count > 4 ||
+      (agxc_src_offset(load)->kind == AGXC_IMM &&
+       (uint64_t)(uint32_t)agxc_src_offset(load)->imm + dest->bits / 8u * dest->count >
+          table->bytes);
+}
+
+static void make_data(struct tables *tables)
+{
+   for (uint32_t i = 0; i < MAX_VARIABLES; i++) {
+      struct table *table = &tables->of[i];
+      if (!table->content || table->varies || !table->is_indexed || table->has_odd_loads ||
+          table->bytes < MIN_DATA_B)
+         continue;
+      uint8_t *bytes = AGX_ARENA_ARRAY(tables->shader->arena, uint8_t, table->bytes);
+      for (uint32_t at = 0; at < table->bytes; at++)
+         bytes[at] = table->content[at].value;
+      tables->has_data |= agxc_data_add(tables->shader, bytes, table->bytes, &table->address);
+   }
+}
+
+/* The offset, or where it isn't known to be at most `last`, another one that is. */
+static struct agxc_ref bound(struct tables *tables, struct agxc_builder *b, struct agxc_ref offset,
+                             uint32_t last)
+{
+   if (agxc_range_max(tables->ranges, &offset) <= last)
+      return offset;
+   uint32_t added = 0;
+   const struct agxc_instr *product = agxc_def_of(agxc_offset_root(offset, &added));
+   uint64_t factor = product ? agxc_offset_factor(product) : 0;
+   if (!factor || added > last)
+      return agxc_build_umin(b, offset, agxc_u32(last));
+   struct agxc_ref most = agxc_u32((uint32_t)((last - added) / factor));
+   struct agxc_ref index = agxc_build_umin(b, *agxc_src_a(product), most);
+   index = agxc_build_imul(b, index, agxc_u32((uint32_t)factor));
+   return added ? agxc_build_iadd(b, index, agxc_u32(added)) : index;
+}
+
+static void read_data(struct tables *tables, struct agxc_instr *instr)
+{
+   const struct table *table = table_of(tables, instr);
+   if (!table || table->address.kind == AGXC_NONE)
+      return;
+   if (instr->op == AGXC_OP_LOAD_PRIVATE) {
+      const struct agxc_ref dest = *agxc_dest(instr);
+      struct agxc_builder b = agxc_before(tables->shader, instr);
+      struct agxc_ref offset =
+         bound(tables, &b, *agxc_src_offset(instr), table->bytes - dest.bits / 8u * dest.count);
+      agxc_define_as(agxc_build_load_global(&b, dest.bits, dest.count, table->address, offset,
+                                            AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT),
+                     dest);
+   }
+   agxc_instr_remove(instr);
+   tables->progress = true;
+}
+
+static void use_data(struct tables *tables)
+{
+   agxc_foreach_instr_of (instr, tables->shader)
+      if (instr->op == AGXC_OP_LOAD_PRIVATE)
+         note_load(tables, instr);
+   make_data(tables);
+   if (!tables->has_data)
+      return;
+   tables->ranges = agxc_ranges_compute(tables->shader);
+   agxc_foreach_instr_of_safe (instr, tables->shader)
+      if (is_private(instr))
+         read_data(tables, instr);
+}
+
 /* ---- writing them once ----------------------------------------------------- */
 
 static void visit_store(struct tables *tables, struct agxc_instr *store)
@@ -174,6 +270,7 @@ bool agxc_opt_private_tables(struct agxc_shader *shader)
          note_store(&tables, instr);
    if (!tables.has_stores)
       return false;
+   use_data(&tables);
    agxc_index(shader);
    tables.dominance = agxc_dominance_compute(shader);
    agxc_foreach_instr_of (instr, shader)
