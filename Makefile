@@ -92,6 +92,7 @@ bench: build
 # The race over other people's modules; WIDE takes options of scripts/wide, such as --family ggml.
 WIDE ?=
 bench-wide: build
+	@scripts/install-deps.sh wide
 	@python3 scripts/wide --out $(OUT) $(WIDE)
 
 # All suites, in a machine with Debian's own kernel and 16 KiB pages; goes on where it was stopped. scripts/aarch64.sh says what

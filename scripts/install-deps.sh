@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|check|fuzz]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|wide|check|fuzz]
 set -eu
 
 want=${1:-build}
@@ -56,6 +56,13 @@ libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe
 -|vulkan-headers|the comparison with lavapipe
 mesa-vulkan-drivers|mesa-vulkan-drivers|lavapipe
 '
+wide_packages='
+python3-pip|python3-pip|fetches packages with kernels
+python3-venv|python3|a folder for those that compile kernels when they run
+dpkg|dpkg|opens packages of Debian
+libvulkan-dev|vulkan-loader-devel|the layer that keeps their kernels
+-|vulkan-headers|the layer that keeps their kernels
+'
 # The runtime of clang's sanitizers and of libFuzzer has clang's version in its name on Debian.
 fuzz_packages() {
    runtime=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/libclang-rt-\1-dev/p' | head -n 1)
@@ -70,9 +77,10 @@ aarch64) packages=$aarch64_packages ;;
 portable) packages=$portable_packages ;;
 mesa) packages=$mesa_packages ;;
 bench) packages=$bench_packages ;;
+wide) packages=$wide_packages ;;
 check) packages=$check_packages ;;
 fuzz) packages=$(fuzz_packages) ;;
-*) echo "usage: $0 [build|aarch64|portable|mesa|bench|check|fuzz]" >&2; exit 2 ;;
+*) echo "usage: $0 [build|aarch64|portable|mesa|bench|wide|check|fuzz]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=

@@ -14,9 +14,9 @@ The rule, which docs/decisions/0036 explains; it was fixed before anything was t
   that lie before a storage buffer's array without a length. All their integers have the value of
   the level, floats are 0.5, and addresses are those of a buffer of 1 MiB.
 - Levels are 1024, 256, 64, 16, 4 and 1; where push constants have arrays of integers, at most the
-  length of the shortest, which a number of dimensions may index. The first counts at which the launch under Honeykrisp ends,
-  within 200,000 instructions of each SIMD-group and without an access to memory that isn't mapped,
-  and changes an output; or the first that ends, where none changes one.
+  last index of the shortest, since they may be indices into it. The first counts at which the
+  launch under Honeykrisp ends, within 200,000 instructions of each SIMD-group and without an access
+  to memory that isn't mapped, and changes an output; or the first that ends, where none changes one.
 - Modules with images, arrays of bindings or the like aren't launched: slots make them compile.
 """
 from reflect import NON_WRITABLE, Unsupported, float_bits
@@ -120,7 +120,7 @@ def push_lines(module, level, first_id):
     size = module.size_of(block)
     if size > MOST_PUSH_BYTES:
         raise Unsupported(f"{size} bytes of push constants")
-    level = min([level] + list(module.integer_arrays(block)))
+    level = max(min([level] + [count - 1 for count in module.integer_arrays(block)]), 1)
     data, addresses = bytearray((size + 3) // 4 * 4), {}
     for offset, kind, width in module.leaves(block):
         if kind == "pointer" or (width == 8 and offset in module.addresses):

@@ -137,30 +137,38 @@ class Ours:
         return ""
 
 
-def close(kind, got, reference):
-    """Whether all values of a chunk agree, taken as that kind of float."""
+def close(kind, got, reference, is_certain):
+    """Whether all values of a chunk agree, taken as that kind of float. Where that isn't certain,
+    values that floats seldom have, such as small integers, must be equal."""
     letter, size = FORMATS[kind]
     count = len(got) // size
     relative, of_largest = TOLERANCE[kind]
     ours = struct.unpack(f"<{count}{letter}", got[:count * size])
     theirs = struct.unpack(f"<{count}{letter}", reference[:count * size])
-    largest = max((abs(value) for value in theirs if math.isfinite(value)), default=0)
-    for a, b in zip(ours, theirs):
-        if a == b or (math.isnan(a) and math.isnan(b)):
+    least = SMALLEST[kind] if is_certain else 0
+    if is_certain:
+        least += of_largest * max((abs(value) for value in theirs if math.isfinite(value)), default=0)
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        if got[i * size:(i + 1) * size] == reference[i * size:(i + 1) * size]:
             continue
-        if not math.isfinite(a) or not math.isfinite(b) or \
-                abs(a - b) > relative * abs(b) + of_largest * largest + SMALLEST[kind]:
+        if is_certain and (a == b or (math.isnan(a) and math.isnan(b))):
+            continue
+        if not math.isfinite(a) or not math.isfinite(b) or abs(a - b) > relative * abs(b) + least:
+            return False
+        if not is_certain and not 2.0 ** -12 < abs(b) < 2.0 ** 20:
             return False
     return True
 
 
 def difference(got, reference, kind, offsets):
-    """Of integers each bit counts; mixed structures agree where any reading as floats does."""
-    readings = [kind] if kind in FORMATS else ["f32", "f16"] if kind == "mixed" else []
+    """Of integers each bit counts, but for words and structures that agree read as floats: programs
+    keep floats in words, too."""
+    is_certain = kind in FORMATS
+    readings = [kind] if is_certain else ["f32", "f16"] if kind in ("mixed", "u32") else []
     bad = []
     for at in offsets:
         a, b = got[at:at + peer.CHUNK], reference[at:at + peer.CHUNK]
-        if a != b and not any(close(reading, a, b) for reading in readings):
+        if a != b and not any(close(reading, a, b, is_certain) for reading in readings):
             bad.append(at)
     if not bad:
         return ""

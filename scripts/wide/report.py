@@ -15,6 +15,8 @@ SLOWER = 1.10
 EXPLAINED = {
     "ggml.283502ce": "sums that cancel: lavapipe's differ from both",
     "ffmpeg.3c7876af": "stores beyond the end of a buffer, by an address of the push constants",
+    "ffmpeg.cbb42479": "stores beyond the end of a buffer, by an address of the push constants",
+    "computeml.ea1463c0": "indices beyond arrays of 8 in the memory of threads and workgroups",
 }
 EXPLAINED_MARK = "explained: "
 NO_STEP = "a loop's step is the workgroup's size over 128, so 0: neither variant of our code ends"

@@ -107,7 +107,11 @@ class Comparison(unittest.TestCase):
         far = struct.pack("<64f", *[1.1 + i / 64 for i in range(64)])
         self.assertEqual(ours.difference(near, wanted, "f32", [0]), "")
         self.assertIn("1 of 1 changed chunks", ours.difference(far, wanted, "f32", [0]))
-        self.assertIn("1 of 1 changed chunks", ours.difference(near, wanted, "u32", [0]))
+        self.assertEqual(ours.difference(near, wanted, "u32", [0]), "")  # floats kept in words
+        self.assertIn("1 of 1 changed chunks", ours.difference(near, wanted, "u8", [0]))
+        small, other = struct.pack("<64I", *range(64)), struct.pack("<64I", *range(1, 65))
+        for kind in ("u32", "mixed", "u8"):
+            self.assertIn("1 of 1 changed chunks", ours.difference(small, other, kind, [0]))
         tiny = struct.pack("<64f", *[1e-40] * 64)
         self.assertEqual(ours.difference(bytes(256), tiny, "f32", [0]), "")
         nan = struct.pack("<64f", *[float("nan")] * 64)
