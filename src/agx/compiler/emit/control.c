@@ -23,10 +23,10 @@
  * `if (c) break;` directly in a loop without continue is a single while. An arm is jumped over
  * when no lane takes it and the jump is cheaper than its instructions; code with matrix
  * instructions is always jumped over then. A loop's end jumps back while any lane is left. Where
- * loads stand behind a loop's test, the loop is left there as soon as no lane stays, so that no
- * load is waited for in vain. At top level `if (c) return;` is one if that nothing pops, and an if
- * or loop that ends the program pops nothing. Jumps know the mask only, so ifs and loops whose
- * condition all lanes share need the mask instructions as well.
+ * loads or loops stand behind a loop's test or behind a continue, they are jumped over as soon as
+ * no lane stays, so that no load is waited for in vain. At top level `if (c) return;` is one if
+ * that nothing pops, and an if or loop that ends the program pops nothing. Jumps know the mask
+ * only, so ifs and loops whose condition all lanes share need the mask instructions as well.
  *
  * Stands behind schedule_post, which may not move anything across mask instructions, and in front
  * of insert_waits, which must see the jumps.
@@ -396,14 +396,23 @@ static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *s
    return list_any(&agxc_as_loop(node->parent)->continuing, block_needs_lanes, true);
 }
 
-/* The loop's test, with loads or barriers behind it. Once it has failed in all lanes these would
- * run, and their wait take some 200 cycles, for nothing (source: docs/hw/performance.md); a jump
- * that never happens but then takes one in each iteration. */
-static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
+static bool rest_has_loop(const struct agxc_node *node)
 {
-   return scope->in_loop && scope->ifs == 0 && !scope->loop_continues &&
-          node->kind == AGXC_NODE_IF && node_any(node, breaks, false) &&
-          rest_any(node, block_loads, false); /* ifs too: opt/loads/prefetch.c makes some */
+   while ((node = agxc_node_after(node)))
+      if (node->kind == AGXC_NODE_LOOP)
+         return true;
+   return false;
+}
+
+/* An if of a loop's body after which no lane may be left, with loads, barriers or another loop
+ * behind it. Without lanes these would run, and a wait take some 200 cycles, for nothing (source:
+ * docs/hw/performance.md); a jump that never happens but then takes one in each iteration. */
+static bool ends_iteration(const struct agxc_node *node, const struct scope *scope)
+{
+   return scope->in_loop && scope->ifs == 0 && node->kind == AGXC_NODE_IF &&
+          (node_any(node, breaks, false) || node_any(node, continues, false)) &&
+          /* Ifs too: opt/loads/prefetch.c makes some. */
+          (rest_any(node, block_loads, false) || rest_has_loop(node));
 }
 
 /* Where code goes on that must not run the rest of this list without lanes. */
@@ -433,7 +442,7 @@ static void lower_list(struct lowering *lowering, struct agx_link *list, struct 
       if (node == lowering->end_if)
          return;
       bool skips = (lowering->needs_lanes && loses_lanes(node) && rest_needs_lanes(node, &scope)) ||
-                   ends_loading_loop(node, &scope);
+                   ends_iteration(node, &scope);
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agxc_as_block(node), scope);
       else if (node->kind == AGXC_NODE_IF)
