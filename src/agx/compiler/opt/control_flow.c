@@ -7,10 +7,10 @@
  * out of a loop go. A loop that is not known to end stays: who hangs shall be told so.
  *
  * Before: generic SSA. After: the same, with fewer ifs and loops; what decided over them may be
- * dead. Stands behind opt_unroll, whose copies are full of such ifs, and in front of the passes
- * that ask for a loop's shape; behind opt_dce, which leaves jumps and what they need; and behind
- * opt_if_conversion, for conditions that became constant. opt_rotate calls it for the test that it
- * leaves behind.
+ * dead. Stands in front of opt_unroll, which reads the tests of loops; behind it, where copies are
+ * full of such ifs, and in front of the other passes that ask for a loop's shape; behind opt_dce,
+ * which leaves jumps and what they need; and behind opt_if_conversion, for conditions that became
+ * constant. opt_rotate calls it for the test that it leaves behind.
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/ir/clone.h"
@@ -207,12 +207,27 @@ static void remove_node(struct agxc_shader *shader, struct agxc_node *node)
    melt(&cursor, behind);
 }
 
+/* phi(1, 0) behind an if: the condition. */
+static bool is_condition(const struct agxc_instr *phi)
+{
+   return phi->src_count == 2 && agxc_dest(phi)->bits == 1 &&
+          agxc_phi_then(phi)->kind == AGXC_IMM && agxc_phi_else(phi)->kind == AGXC_IMM &&
+          agxc_phi_then(phi)->imm == 1 && agxc_phi_else(phi)->imm == 0;
+}
+
+/* What only hands its condition on goes, too: front ends write tests of loops so. */
 static bool remove_empty_if(struct agxc_shader *shader, struct agxc_if *branch)
 {
-   if (!agxc_list_is_empty(&branch->then_list) || !agxc_list_is_empty(&branch->else_list) ||
-       agxc_count_phis(agxc_block_after(&branch->node)))
+   struct agxc_block *behind = agxc_block_after(&branch->node);
+   struct agxc_instr *last = agxc_terminator(agxc_block_before(&branch->node));
+   if (!agxc_list_is_empty(&branch->then_list) || !agxc_list_is_empty(&branch->else_list))
       return false;
-   agxc_instr_remove(agxc_terminator(agxc_block_before(&branch->node)));
+   agxc_foreach_phi (phi, behind)
+      if (!is_condition(phi))
+         return false;
+   agxc_foreach_phi (phi, behind)
+      agxc_become_mov(shader, phi, *agxc_src_condition(last));
+   agxc_instr_remove(last);
    remove_node(shader, &branch->node);
    return true;
 }

@@ -26,8 +26,8 @@
 
 struct unroll {
    struct agxc_loop_shape shape;
-   uint32_t iterations; /* whole ones */
-   uint32_t gone, private_gone;
+   uint32_t iterations;         /* whole ones */
+   uint32_t gone, private_gone; /* instructions of a copy */
    struct evaluation *evaluation;
 };
 
@@ -113,33 +113,62 @@ static void enter_iteration(struct unroll *u, const struct agxc_block *header, u
    }
 }
 
-/* Counts what is gone of a copy once its induction variables are constants: accesses to private
- * variables at the offsets that they determine, and all else that they do. */
-static void count_gone(void *user, struct agxc_block *block)
+static bool is_known(struct unroll *u, const struct agxc_ref *ref)
 {
-   struct unroll *u = user;
-   agxc_foreach_instr (instr, block) {
-      bool is_private = instr->op == AGXC_OP_LOAD_PRIVATE || instr->op == AGXC_OP_STORE_PRIVATE;
-      const struct agxc_ref *decides = is_private               ? agxc_src_offset(instr)
-                                       : instr->dest_count == 1 ? agxc_dest(instr)
-                                                                : NULL;
-      if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !decides ||
-          !evaluate(u, decides, MAX_DEPTH).is_known)
-         continue;
-      u->gone++;
-      u->private_gone += is_private;
+   return evaluate(u, ref, MAX_DEPTH).is_known;
+}
+
+/* Whether nothing is left of an instruction where induction variables are constants. */
+static bool is_gone(struct unroll *u, const struct agxc_instr *instr)
+{
+   switch (instr->op) {
+   case AGXC_OP_PHI:
+   case AGXC_OP_MOV: /* don't count anyway */
+      return false;
+   case AGXC_OP_BRANCH:
+   case AGXC_OP_SELECT:
+      return is_known(u, agxc_src_condition(instr));
+   case AGXC_OP_LOAD_PRIVATE:
+   case AGXC_OP_STORE_PRIVATE: /* a value */
+      return is_known(u, agxc_src_offset(instr));
+   default:
+      return instr->dest_count == 1 && is_known(u, agxc_dest(instr));
+   }
+}
+
+/* Counts what is gone of a copy; is_dead: nothing reaches the list. */
+static void count_gone(struct unroll *u, const struct agx_link *list, bool is_dead)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         const struct agxc_ref *condition =
+            agxc_src_condition(agxc_terminator(agxc_block_before(node)));
+         struct known taken = evaluate(u, condition, MAX_DEPTH);
+         count_gone(u, &agxc_as_if(node)->then_list, is_dead || (taken.is_known && !taken.bits));
+         count_gone(u, &agxc_as_if(node)->else_list, is_dead || (taken.is_known && taken.bits));
+      } else if (node->kind == AGXC_NODE_BLOCK) {
+         agxc_foreach_instr (instr, agxc_as_block(node)) {
+            if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV ||
+                !(is_dead || is_gone(u, instr)))
+               continue;
+            u->gone++;
+            u->private_gone +=
+               instr->op == AGXC_OP_LOAD_PRIVATE || instr->op == AGXC_OP_STORE_PRIVATE;
+         }
+      }
    }
 }
 
 /* Instructions of an iteration that count. In the loop an access to a private variable at an offset
- * that varies chooses among all elements; to be rid of that is worth more copies. */
+ * that varies chooses among all elements; to be rid of that is worth more copies. So it is where
+ * half of the code goes. */
 static uint32_t counted_size(struct unroll *u)
 {
-   const struct agxc_visitor visitor = {.block = count_gone};
    u->gone = u->private_gone = 0;
-   agxc_walk(&u->shape.loop->body, &visitor, u);
-   agxc_walk(&u->shape.loop->continuing, &visitor, u);
-   return u->private_gone ? u->shape.size - AGX_MIN(u->gone, u->shape.size) : u->shape.size;
+   count_gone(u, &u->shape.loop->body, false);
+   count_gone(u, &u->shape.loop->continuing, false);
+   bool counts = u->private_gone || 2 * u->gone >= u->shape.size;
+   return u->shape.size - (counts ? AGX_MIN(u->gone, u->shape.size) : 0);
 }
 
 /* Whole iterations before the loop is left, in u->iterations; false when that isn't known. */
