@@ -253,13 +253,11 @@ def fetch(cache, mesa, out, families):
     """Completes the folder; packages that the index has are not looked at again."""
     kernels = os.path.join(cache, "kernels")
     os.makedirs(kernels, exist_ok=True)
-    rows = [[row[name] for name in COLUMNS] for row in read_index(cache)]
-    have = {(row[1], row[2]) for row in rows}
-    seen = {row[6] for row in rows}
     everything = SOURCES + [(row[0], "made", row[4][0].split("==")[0], row[4][0].split("==")[1], row)
                             for row in MAKERS]
     for source in everything:
         family, kind, package, version, *maker = source
+        have = {(row["family"], row["package"]) for row in read_index(cache)}
         if (family, package) in have or (families and family not in families):
             continue
         if kind == "made":
@@ -268,7 +266,7 @@ def fetch(cache, mesa, out, families):
             path, got = download_deb(cache, package, version, mesa)
         else:
             path, got = download_pypi(cache, package, version)
-        new = collect(source, path, got, kernels, seen)
+        rows = [[row[name] for name in COLUMNS] for row in read_index(cache)]
+        new = collect(source, path, got, kernels, {row[6] for row in rows})
         print(f"wide: {family}: {len(new)} modules of {package} {got}", file=sys.stderr, flush=True)
-        rows += new
-        write_index(cache, rows)
+        write_index(cache, rows + new)

@@ -145,9 +145,9 @@ def close(kind, got, reference, is_certain):
     relative, of_largest = TOLERANCE[kind]
     ours = struct.unpack(f"<{count}{letter}", got[:count * size])
     theirs = struct.unpack(f"<{count}{letter}", reference[:count * size])
-    least = SMALLEST[kind] if is_certain else 0
-    if is_certain:
-        least += of_largest * max((abs(value) for value in theirs if math.isfinite(value)), default=0)
+    least = of_largest * max((abs(value) for value in theirs if math.isfinite(value) and
+                              (is_certain or abs(value) < 2.0 ** 20)), default=0)
+    least += SMALLEST[kind] if is_certain else 0
     for i, (a, b) in enumerate(zip(ours, theirs)):
         if got[i * size:(i + 1) * size] == reference[i * size:(i + 1) * size]:
             continue

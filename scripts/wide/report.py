@@ -19,9 +19,11 @@ EXPLAINED = {
     "computeml.ea1463c0": "indices beyond arrays of 8 in the memory of threads and workgroups",
 }
 EXPLAINED_MARK = "explained: "
+ROUNDED = "a float goes through a half, which Honeykrisp and lavapipe leave out: -inf, not -1.7e38"
+EXPLAINED.update((f"ggml.{digits}", ROUNDED) for digits in ("f78b3c31", "65d23a2e"))
 NO_STEP = "a loop's step is the workgroup's size over 128, so 0: neither variant of our code ends"
 EXPLAINED.update((f"ggml.{digits}", NO_STEP)
-                 for digits in ("f2fe5aab", "97ed3a9b", "3c8b7c33", "7cc0e9a3", "5976d62a"))
+                 for digits in ("f2fe5aab", "97ed3a9b", "3c8b7c33", "7cc0e9a3", "5976d62a", "e98ecc6e"))
 # Targets over all and in each family.
 TARGETS = {"cycles": (0.65, 0.80), "static": (0.60, 0.85), "spills": (1.0, 1.0),
            "fills": (1.0, 1.0), "ms": (0.30, None)}
