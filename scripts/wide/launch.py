@@ -19,7 +19,7 @@ The rule, which docs/decisions/0036 explains; it was fixed before anything was t
   to memory that isn't mapped, and changes an output; or the first that ends, where none changes one.
 - Modules with images, arrays of bindings or the like aren't launched: slots make them compile.
 """
-from reflect import NON_WRITABLE, Unsupported, float_bits
+from reflect import NON_WRITABLE, UDIV, Unsupported, float_bits
 
 LEVELS = [1024, 256, 64, 16, 4, 1]
 STORAGE_BYTES, UNIFORM_BYTES = 1 << 20, 1 << 16
@@ -102,6 +102,14 @@ def specialization(module):
         wanted = [own, 1, 1]
     return {module.spec_of(constant): want for constant, want in zip(ids, wanted)
             if module.spec_of(constant) is not None}
+
+
+def divides_to_nothing(module):
+    """Whether a quotient of specialization constants is 0 with the workgroup's size of the launch.
+    Where it is the step of a loop, the loop has no end, and what compilers make of it is free."""
+    values = specialization(module)
+    return any(operation == UDIV and module.value_of(constant, values) == 0
+               for constant, (operation, _) in module.expressions.items())
 
 
 def is_written(module, variable, block):

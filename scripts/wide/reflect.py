@@ -20,6 +20,7 @@ CONSTANTS = {OP["Constant"], OP["SpecConstant"]}
 
 # What an address goes through on its way from the push constants to a pointer.
 LOAD, ACCESS_CHAINS, COMPOSITE_EXTRACT = 61, (65, 66), 81
+IMUL, UDIV = 132, 134
 ADDRESS_STEPS, TO_POINTER = {83, 113, 114, 124, 128}, 120
 
 
@@ -34,7 +35,7 @@ class Module:
         self.types, self.constants, self.composites, self.variables = {}, {}, {}, []
         self.decorations, self.members = {}, {}
         self.entry = self.entry_id = None
-        self.modes, self.specs = [], {}
+        self.modes, self.specs, self.expressions = [], {}, {}
         # Integers of the push constants that become pointers: {offset: type of what it points to}
         self.addresses = {}
         self._places = {}  # id: offsets of the push constants that its value comes from
@@ -98,6 +99,8 @@ class Module:
                 self._keep_spec(operands[1])
         elif opcode in (OP["ConstantComposite"], OP["SpecConstantComposite"]):
             self.composites[operands[1]] = operands[2:]
+        elif opcode == OP["SpecConstantOp"]:
+            self.expressions[operands[1]] = operands[2], operands[3:]
         elif opcode == OP["Variable"]:
             self.variables.append((operands[1], operands[0], operands[2]))
             if operands[2] == PUSH_CONSTANT:
@@ -142,6 +145,21 @@ class Module:
             if mode == LOCAL_SIZE and entry == self.entry_id:
                 return list(operands)
         return [1, 1, 1]
+
+    def value_of(self, constant, values):
+        """Of a constant or an expression of products and quotients of them, with values by the
+        numbers of specialization constants; None where it is none."""
+        if constant in self.constants:
+            return values.get(self.spec_of(constant), self.constants[constant])
+        operation, operands = self.expressions.get(constant, (None, ()))
+        if operation == COMPOSITE_EXTRACT and operands[0] in self.composites:
+            return self.value_of(self.composites[operands[0]][operands[1]], values)
+        if operation not in (IMUL, UDIV):
+            return None
+        left, right = (self.value_of(operand, values) for operand in operands)
+        if left is None or right is None or (operation == UDIV and right == 0):
+            return None
+        return left * right if operation == IMUL else left // right
 
     # ---- layouts
 

@@ -58,6 +58,22 @@ class Reflection(unittest.TestCase):
                 text = launch.manifest(module, 4)
                 self.assertEqual(text.count("push addr"), sum(len(line) - 2 for line in wanted), name)
 
+    def test_expressions_of_constants_have_values(self):
+        module = reflect.Module(spirv.words_of(self.module_of_expressions()))
+        self.assertEqual(module.value_of(4, {}), 256 // 128 * 3)
+        self.assertEqual(module.value_of(4, {7: 64}), 0)
+        self.assertIsNone(module.value_of(9, {}))
+
+    @staticmethod
+    def module_of_expressions():
+        """%1 = uint, %2 = spec 7 (256), %3 = 128, %5 = %2 / %3, %6 = 3, %4 = %5 * %6"""
+        instructions = [(71, 2, 1, 7), (21, 1, 32, 0), (50, 1, 2, 256), (43, 1, 3, 128),
+                        (52, 1, 5, reflect.UDIV, 2, 3), (43, 1, 6, 3), (52, 1, 4, reflect.IMUL, 5, 6)]
+        words = [spirv.MAGIC, 0x10000, 0, 10, 0]
+        for opcode, *operands in instructions:
+            words += [(len(operands) + 1) << 16 | opcode] + operands
+        return struct.pack(f"<{len(words)}I", *words)
+
     def test_every_buffer_gets_a_launch(self):
         for name, module, lines in corpus():
             if any(line[0] == "img" for line in lines):
