@@ -253,19 +253,31 @@ static void several_queues_know_the_sum(void **state)
 
 /* ---- one of them fails ---------------------------------------------------- */
 
-/* The number-th of count submissions fails; all later ones ran, but the queue is gone by then. */
+static void count_submits(void *user, uint32_t nr)
+{
+   if (nr == NR_SUBMIT)
+      atomic_fetch_add((_Atomic uint32_t *)user, 1);
+}
+
+/* The number-th of count submissions fails; all later ones that the kernel got before the failure
+ * was noticed ran, but the queue is gone by then. */
 static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], bool with_heads)
 {
    struct flights it;
+   _Atomic uint32_t submitted = 0;
    char inject[32];
    snprintf(inject, sizeof(inject), "fault %u", number + 1);
    open_flights(&it, inject);
    add_phantom(&it, 0);
    if (!with_heads)
       failing_kmd_arm(&it.kmd, 0, NR_GEM_CREATE, ENOMEM);
+   it.kmd.hook_user = &submitted;
+   it.kmd.hook = count_submits;
    submit(&it, count, queues);
    failing_kmd_disarm(&it.kmd);
    run_dry(&it);
+   it.kmd.hook = NULL;
+   assert_in_range(submitted, number + 1, count);
    for (uint32_t i = 0; i < count; i++) {
       bool shares_queue = queues[i % 2] == queues[number % 2];
       if (i == number)
@@ -275,8 +287,8 @@ static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], 
       else
          assert_fails(fixture_wait(it.done[i], 1), AGX_DATA_LOSS, "fault");
    }
-   assert_int_equal(all_ran(&it), count - 1);
-   assert_int_equal(it.words[0], count - 1);
+   assert_int_equal(all_ran(&it), submitted - 1);
+   assert_int_equal(it.words[0], submitted - 1);
    remove_phantom(&it);
    /* A new queue starts with a clean slate. */
    assert_ok(agx_queue_recreate(it.f.device, queues[number % 2]));
