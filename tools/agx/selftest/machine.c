@@ -116,7 +116,9 @@ static void write_uniforms(struct selftest_machine *machine, const struct selfte
    };
    const uint32_t numbers[] = {launch->loops, 0x40200000, 0x80000001, 0x00030002};
    memcpy(machine->data, addresses, sizeof(addresses));
+   const uint64_t code = agxw_bo_va(machine->code_bo);
    memcpy(machine->data + sizeof(addresses), numbers, sizeof(numbers));
+   memcpy(machine->data + sizeof(addresses) + sizeof(numbers), &code, sizeof(code));
 }
 
 static agx_status write_words(struct selftest_machine *machine,

@@ -32,7 +32,7 @@ enum {
 /* What each program finds in its uniforms, as 64-bit numbers from du0, du2, du4 ... on: addresses
  * of input, output, spare memory, the first byte behind the buffer, the read-only buffer, an
  * address that nothing is mapped at, the heap, and numbers: u14: the loop count of rates, u15: the
- * bits of 2.5, u16: 0x80000001, u17: 0x00030002. */
+ * bits of 2.5, u16: 0x80000001, u17: 0x00030002; in du18 the address of the code. */
 enum {
    SELFTEST_UNIFORM_WORDS = 32
 };
