@@ -29,6 +29,7 @@ help:
 	@echo "make random-large  a hundred thousand accesses to a buffer of 8 GiB against 64-bit arithmetic"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
+	@echo "make ulp           errors of floating-point operations against MPFR and Vulkan's table"
 	@echo "make check-threads check with clang that functions hold the locks that they say they need"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -189,6 +190,18 @@ random-large: build-tests
 image-formats: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/system_test image_formats
 
+# Errors of each floating-point operation, against MPFR. ULP_FULL=1: all 2^32 inputs of those with one operand, and where
+# an earlier such run was stopped, from there on. Otherwise as many of each as ULP_INPUTS says, a power of two.
+ULP_INPUTS ?= 4194304
+ULP_FULL   ?=
+ULP_STATES  = build-out/ulp-states$(if $(ULP_FULL),-full)
+ulp: deps build-out/build.ninja
+	@scripts/install-deps.sh ulp
+	@ninja -C build-out -t query tests/ulp/ulp >/dev/null 2>&1 || meson setup --reconfigure build-out >/dev/null
+	ninja -C build-out -j $(JOBS) tests/ulp/ulp
+	@$(if $(ULP_FULL),,rm -rf $(ULP_STATES);) mkdir -p $(ULP_STATES)
+	build-out/tests/ulp/ulp $(ULP_STATES) $(if $(ULP_FULL),all,$(ULP_INPUTS)) $(JOBS)
+
 # What functions say of locks (src/base/thread.h), checked by clang over the libraries.
 check-threads: deps
 	@scripts/install-deps.sh check
@@ -212,4 +225,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats ulp check-threads format check-format clean

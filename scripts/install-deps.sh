@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|wide|check|fuzz]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|wide|check|fuzz|ulp]
 set -eu
 
 want=${1:-build}
@@ -63,6 +63,9 @@ dpkg|dpkg|opens packages of Debian
 libvulkan-dev|vulkan-loader-devel|the layer that keeps their kernels
 -|vulkan-headers|the layer that keeps their kernels
 '
+ulp_packages='
+libmpfr-dev|mpfr-devel|exact results of functions
+'
 # The runtime of clang's sanitizers and of libFuzzer has clang's version in its name on Debian.
 fuzz_packages() {
    runtime=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/libclang-rt-\1-dev/p' | head -n 1)
@@ -80,7 +83,8 @@ bench) packages=$bench_packages ;;
 wide) packages=$wide_packages ;;
 check) packages=$check_packages ;;
 fuzz) packages=$(fuzz_packages) ;;
-*) echo "usage: $0 [build|aarch64|portable|mesa|bench|wide|check|fuzz]" >&2; exit 2 ;;
+ulp) packages=$ulp_packages ;;
+*) echo "usage: $0 [build|aarch64|portable|mesa|bench|wide|check|fuzz|ulp]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=
