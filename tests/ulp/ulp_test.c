@@ -1,10 +1,61 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `make ulp` judges with.
+ * What `make ulp` judges with, and inputs whose results once were wrong.
  */
+#include <math.h>
+#include <string.h>
 
+#include "base/util.h"
 #include "support.h"
 #include "ulp.h"
+
+/* ---- what once was wrong -------------------------------------------------- */
+
+struct known {
+   const char *name;
+   bool is_precise;
+   uint32_t x[2]; /* bits */
+   double want;
+};
+
+static const struct ulp_operation *find(const char *name)
+{
+   size_t i = 0;
+   while (strcmp(ulp_operations[i].name, name) != 0)
+      i++;
+   return &ulp_operations[i];
+}
+
+static void assert_known(const struct known *known, size_t count)
+{
+   struct ulp_device *device;
+   assert_ok(ulp_device_open(ULP_GROUP, &device));
+   for (; count-- > 0; known++) {
+      const struct ulp_operation *operation = find(known->name);
+      memcpy(ulp_device_in(device), known->x, sizeof(known->x));
+      assert_ok(ulp_device_load(device, operation, 32, known->is_precise));
+      assert_ok(ulp_device_run(device, ULP_GROUP));
+      double got = ulp_decode(32, *ulp_device_out(device));
+      bool is_right = isnan(known->want)   ? isnan(got)
+                      : isinf(known->want) ? got == known->want
+                                           : fabs(got - known->want) <= 1e-6 * fabs(known->want);
+      if (!is_right)
+         fail_msg("%s of %x, %x: %g, not %g", known->name, known->x[0], known->x[1], got,
+                  known->want);
+   }
+   ulp_device_close(device);
+}
+
+static void ldexp_far_below_is_zero(void **state)
+{
+   static const struct known cases[] = {
+      {"Ldexp", false, {0x7f7fffff, (uint32_t)-1000}, 0},
+      {"Ldexp", false, {0x7f7fffff, 0x80000000}, 0},
+      {"Ldexp", false, {0x7f000000, (uint32_t)-252}, 0x1p-125},
+      {"Ldexp", true, {0x7f800000, (uint32_t)-1000}, INFINITY},
+   };
+   assert_known(cases, AGX_COUNT(cases));
+}
 
 /* ---- the table ----------------------------------------------------------- */
 
@@ -27,6 +78,7 @@ static void spans_are_those_of_the_table(void **state)
 
 AGX_TEST_FILE(void)
 {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(spans_are_those_of_the_table)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(spans_are_those_of_the_table),
+                                      cmocka_unit_test(ldexp_far_below_is_zero)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,8 @@ struct agxc_ref agxc_spv_glsl_pow(struct agxc_spv *s, const struct agxc_ref *x)
                        agxc_spv_fmul(s, agxc_spv_fop(s, AGXC_OP_FLOG2, x[0]), x[1]));
 }
 
-/* Two factors 2^e, since one alone can't reach both ends. */
+/* Two factors 2^e, since one alone can't reach both ends. A third for exponents below all that may
+ * give a normal number: it makes zeros of numbers and leaves infinities. */
 struct agxc_ref agxc_spv_glsl_ldexp(struct agxc_spv *s, const struct agxc_ref *x)
 {
    struct agxc_ref range[] = {x[1], agxc_spv_u32((uint32_t)-252), agxc_spv_u32(254)};
@@ -130,7 +131,9 @@ struct agxc_ref agxc_spv_glsl_ldexp(struct agxc_spv *s, const struct agxc_ref *x
       struct agxc_ref biased = agxc_spv_build2(s, AGXC_OP_IADD, parts[i], agxc_spv_u32(127));
       result = agxc_spv_fmul(s, result, agxc_spv_build2(s, AGXC_OP_ISHL, biased, agxc_spv_u32(23)));
    }
-   return result;
+   struct agxc_ref below = agxc_spv_build2(s, AGXC_OP_SLT, x[1], agxc_spv_u32((uint32_t)-252));
+   struct agxc_ref last = agxc_spv_select(s, below, agxc_spv_f32(0x1p-126f), agxc_spv_f32(1));
+   return agxc_spv_fmul(s, result, last);
 }
 
 /* ---- trigonometry ------------------------------------------------------ */
