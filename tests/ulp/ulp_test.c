@@ -57,6 +57,20 @@ static void ldexp_far_below_is_zero(void **state)
    assert_known(cases, AGX_COUNT(cases));
 }
 
+static void atan2_has_no_range(void **state)
+{
+   static const struct known cases[] = {
+      {"Atan2", false, {0x7f000000, 0x7f000000}, 0.78539816339744831},
+      {"Atan2", false, {0x7e000000, 0x7f000000}, 0.24497866312686414}, /* atan(1 / 4) */
+      {"Atan2", false, {0x7f7fffff, 0x7f000000}, 1.1071487028},
+      {"Atan2", false, {0x00800000, 0x00c00000}, 0.58800260354756756}, /* atan(2 / 3) */
+      {"Atan2", false, {0x00ffffff, 0x3f800000}, 2.350988561514728e-38},
+      {"Atan2", true, {0x7f800000, 0x7f800000}, 0.78539816339744831},
+      {"Atan2", true, {0x7f800000, 0x7f000000}, 1.5707963267948966},
+   };
+   assert_known(cases, AGX_COUNT(cases));
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 /* The judge knows what it allows: an error within the rule, and one beyond it. */
@@ -79,6 +93,7 @@ static void spans_are_those_of_the_table(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(spans_are_those_of_the_table),
-                                      cmocka_unit_test(ldexp_far_below_is_zero)};
+                                      cmocka_unit_test(ldexp_far_below_is_zero),
+                                      cmocka_unit_test(atan2_has_no_range)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

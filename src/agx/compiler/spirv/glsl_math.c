@@ -7,6 +7,8 @@
  */
 #include "agx/compiler/spirv/glsl_impl.h"
 
+#include <float.h>
+
 #define PI      3.14159265358979f
 #define HALF_PI 1.57079632679490f
 #define LOG2_E  1.44269504088896f
@@ -185,13 +187,27 @@ struct agxc_ref agxc_spv_glsl_acos(struct agxc_spv *s, const struct agxc_ref *x)
    return agxc_spv_select(s, big, far, near);
 }
 
-/* atan(y / x) for y, x >= 0, in 0 .. pi / 2. */
-static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct agxc_ref x)
+/* Scales both so that neither their sum overflows, nor the reciprocal of the larger one or their
+ * difference is a denormal, which would be zero. */
+static void scale(struct agxc_spv *s, struct agxc_ref *least, struct agxc_ref *most)
+{
+   struct agxc_ref is_large = less(s, agxc_spv_f32(0x1p64f), *most);
+   struct agxc_ref factor =
+      agxc_spv_select(s, is_large, agxc_spv_f32(0x1p-3f), agxc_spv_f32(0x1p32f));
+   *least = agxc_spv_fmul(s, *least, factor);
+   *most = agxc_spv_fmul(s, *most, factor);
+}
+
+/* atan(y / x) for y, x >= 0, in 0 .. pi / 2. scales: neither is 1. */
+static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct agxc_ref x,
+                                 bool scales)
 {
    static const float c[] = {-3.33329491539e-1f, 1.99777106478e-1f, -1.38776856032e-1f,
                              8.05374449538e-2f};
    struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_FMIN, y, x);
    struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_FMAX, y, x);
+   if (scales)
+      scale(s, &least, &most);
    /* Above tan(pi / 8), atan(t) = pi / 4 + atan((t - 1) / (t + 1)). */
    struct agxc_ref middle = less(s, agxc_spv_fmul(s, most, agxc_spv_f32(0.414213562f)), least);
    struct agxc_ref top = agxc_spv_select(s, middle, agxc_spv_fsub(s, least, most), least);
@@ -207,13 +223,27 @@ static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct a
 
 struct agxc_ref agxc_spv_glsl_atan(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return copy_sign(s, atan_core(s, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), agxc_spv_f32(1)), x[0]);
+   return copy_sign(s, atan_core(s, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), agxc_spv_f32(1), false),
+                    x[0]);
+}
+
+/* Two infinities become ones, which have the same angle. */
+static void replace_infinities(struct agxc_spv *s, struct agxc_ref leg[2])
+{
+   struct agxc_ref most = agxc_spv_f32(FLT_MAX), one = agxc_spv_f32(1);
+   struct agxc_ref equal = agxc_spv_build2(s, AGXC_OP_FEQ, leg[0], leg[1]);
+   struct agxc_ref finite = agxc_spv_select(s, less(s, most, leg[0]), one, leg[0]);
+   for (unsigned i = 0; i < 2; i++)
+      leg[i] = agxc_spv_select(s, equal, finite, leg[i]);
 }
 
 struct agxc_ref agxc_spv_glsl_atan2(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref y_size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
-   struct agxc_ref angle = atan_core(s, y_size, agxc_spv_fop(s, AGXC_OP_FABS, x[1]));
+   struct agxc_ref leg[] = {agxc_spv_fop(s, AGXC_OP_FABS, x[0]),
+                            agxc_spv_fop(s, AGXC_OP_FABS, x[1])};
+   if (s->precise_words || s->precise_halves || s->is_precise)
+      replace_infinities(s, leg);
+   struct agxc_ref angle = atan_core(s, leg[0], leg[1], true);
    struct agxc_ref behind = agxc_spv_build2(s, AGXC_OP_SLT, x[1], agxc_spv_u32(0)); /* sign bit */
    angle = agxc_spv_select(s, behind, agxc_spv_fsub(s, agxc_spv_f32(PI), angle), angle);
    return copy_sign(s, angle, x[0]);
