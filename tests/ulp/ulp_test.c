@@ -71,6 +71,18 @@ static void atan2_has_no_range(void **state)
    assert_known(cases, AGX_COUNT(cases));
 }
 
+static void arcs_and_tanh_of_nan_are_nan(void **state)
+{
+   static const struct known cases[] = {
+      {"Atan", true, {0x7fc00000}, NAN},
+      {"Tanh", true, {0x7fc00000}, NAN},
+      {"Atan2", true, {0x7fc00000, 0}, NAN},
+      {"Atan2", true, {0, 0x7fc00000}, NAN},
+      {"Atan2", true, {0x7fc00000, 0xc0000000}, NAN},
+   };
+   assert_known(cases, AGX_COUNT(cases));
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 /* The judge knows what it allows: an error within the rule, and one beyond it. */
@@ -92,8 +104,8 @@ static void spans_are_those_of_the_table(void **state)
 
 AGX_TEST_FILE(void)
 {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(spans_are_those_of_the_table),
-                                      cmocka_unit_test(ldexp_far_below_is_zero),
-                                      cmocka_unit_test(atan2_has_no_range)};
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spans_are_those_of_the_table), cmocka_unit_test(ldexp_far_below_is_zero),
+      cmocka_unit_test(atan2_has_no_range), cmocka_unit_test(arcs_and_tanh_of_nan_are_nan)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

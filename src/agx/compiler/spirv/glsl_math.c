@@ -204,8 +204,10 @@ static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct a
 {
    static const float c[] = {-3.33329491539e-1f, 1.99777106478e-1f, -1.38776856032e-1f,
                              8.05374449538e-2f};
-   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_FMIN, y, x);
-   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_FMAX, y, x);
+   /* Selects pass a NaN on, which minima and maxima drop. */
+   struct agxc_ref steep = less(s, x, y);
+   struct agxc_ref least = agxc_spv_select(s, steep, x, y);
+   struct agxc_ref most = agxc_spv_select(s, steep, y, x);
    if (scales)
       scale(s, &least, &most);
    /* Above tan(pi / 8), atan(t) = pi / 4 + atan((t - 1) / (t + 1)). */
@@ -214,10 +216,9 @@ static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct a
    struct agxc_ref bottom = agxc_spv_select(s, middle, agxc_spv_fadd(s, least, most), most);
    struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, top, bottom);
    struct agxc_ref is_zero = agxc_spv_build2(s, AGXC_OP_FEQ, bottom, agxc_spv_f32(0));
-   ratio = agxc_spv_select(s, is_zero, agxc_spv_f32(0), ratio);
+   ratio = agxc_spv_select(s, is_zero, top, ratio); /* 0, or NaN */
    struct agxc_ref p = odd_poly(s, ratio, agxc_spv_fmul(s, ratio, ratio), c, AGX_COUNT(c));
    p = agxc_spv_fadd(s, p, agxc_spv_select(s, middle, agxc_spv_f32(PI / 4), agxc_spv_f32(0)));
-   struct agxc_ref steep = less(s, x, y);
    return agxc_spv_select(s, steep, agxc_spv_fsub(s, agxc_spv_f32(HALF_PI), p), p);
 }
 
@@ -283,8 +284,8 @@ struct agxc_ref agxc_spv_glsl_tanh(struct agxc_spv *s, const struct agxc_ref *x)
    static const float c[] = {-3.33332819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f,
                              2.06390887954e-2f, -5.70498872745e-3f};
    /* Beyond 10 the result is 1; that keeps the exponential finite. */
-   struct agxc_ref size =
-      agxc_spv_build2(s, AGXC_OP_FMIN, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), agxc_spv_f32(10));
+   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]), ten = agxc_spv_f32(10);
+   size = agxc_spv_select(s, less(s, ten, size), ten, size); /* passes a NaN on */
    struct agxc_ref twice = agxc_spv_fadd(s, size, size);
    struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_glsl_exp(s, &twice), agxc_spv_f32(1));
    struct agxc_ref far =
