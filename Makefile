@@ -29,7 +29,7 @@ help:
 	@echo "make random-large  a hundred thousand accesses to a buffer of 8 GiB against 64-bit arithmetic"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
-	@echo "make ulp           errors of floating-point operations against MPFR and Vulkan's table"
+	@echo "make ulp           errors of floating-point operations against MPFR and Vulkan's table (docs/precision.md)"
 	@echo "make check-threads check with clang that functions hold the locks that they say they need"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
