@@ -24,8 +24,8 @@ struct module {
 static void put(struct module *m, SpvOp op, size_t count, const uint32_t *words)
 {
    m->words[m->count++] = (uint32_t)(count + 1) << SpvWordCountShift | op;
-   memcpy(m->words + m->count, words, count * sizeof(*words));
-   m->count += (uint32_t)count;
+   for (size_t i = 0; i < count; i++)
+      m->words[m->count++] = words[i];
 }
 
 /* An instruction with a result of that type, and words behind it. */
