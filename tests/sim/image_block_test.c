@@ -36,11 +36,13 @@ static double judged(const struct vector *vector, unsigned channel, double *out_
 {
    bool is_astc = vector->channels >= AGX_HW_CHANNELS_ASTC_4X4 &&
                   vector->channels <= AGX_HW_CHANNELS_ASTC_12X12;
+   bool is_bc6h =
+      vector->channels == AGX_HW_CHANNELS_BC6H || vector->channels == AGX_HW_CHANNELS_BC6H_UFLOAT;
    bool is_rounded =
       vector->channels == AGX_HW_CHANNELS_EAC_R11 || vector->channels == AGX_HW_CHANNELS_EAC_RG11 ||
       (vector->channels >= AGX_HW_CHANNELS_BC1 && vector->channels <= AGX_HW_CHANNELS_BC5);
    *out_tolerance = is_rounded ? 1.5 / 255.0 : 1e-9;
-   if (is_astc && !vector->is_srgb)
+   if (is_bc6h || (is_astc && !vector->is_srgb))
       return (double)agxs_float(agxs_half_to_single(vector->value[channel]));
    return vector->value[channel] / 255.0;
 }
