@@ -266,8 +266,7 @@ static void a_job_may_destroy_the_pool(void **state)
       post(&it, &works[3], &call, false);
       take(&it.over);
       agx_release(it.owner);
-      while (atomic_load(&it.alloc.live)) /* the thread is on its way out */
-         sched_yield();
+      failing_alloc_await_end(&it.alloc); /* the thread is on its way out */
    }
 }
 

@@ -225,6 +225,7 @@ static void recording_again_needs_nothing(void **state)
    agx_release(commands);
    close_add_launch(&it);
    failing_kmd_await_close(&kmd);
+   failing_alloc_await_end(&alloc);
 }
 
 AGX_TEST_FILE(void)

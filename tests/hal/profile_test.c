@@ -4,7 +4,6 @@
  * runs out.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -261,8 +260,7 @@ static void host_memory_may_run_out(void **state)
       agx_release(buffer);
       agx_release(count);
       fixture_close(&f);
-      while (atomic_load(&failing.live)) /* the last reference may go in the device's thread */
-         sched_yield();
+      failing_alloc_await_end(&failing);
    }
    assert_true(finished);
 }

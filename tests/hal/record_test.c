@@ -5,7 +5,6 @@
  */
 #include "fixture.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,9 +211,7 @@ static void host_memory_may_run_out_anywhere(void **state)
       agx_release(executable);
       agx_release(device);
       agx_release(instance);
-      /* The device's thread may hold the last reference; a leak would hang here. */
-      while (atomic_load(&failing.live))
-         sched_yield();
+      failing_alloc_await_end(&failing);
    }
    assert_true(finished);
    free(image);

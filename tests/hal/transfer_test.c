@@ -174,7 +174,7 @@ static void round_close(struct round *round)
 static void operations_take_no_memory_in_steady_state(void **state)
 {
    struct fixture f;
-   struct heap heap = {0};
+   static struct heap heap; /* the device may end after this function */
    struct round round;
    open_over(&f, &heap);
    round_open(&round, &f);
@@ -226,7 +226,7 @@ static void memory_may_run_out_anywhere(void **state)
    bool finished = false;
    for (int64_t budget = 0; !finished; budget++) {
       struct fixture f;
-      struct heap heap = {0};
+      static struct heap heap; /* the device may end after this function */
       struct round round;
       open_over(&f, &heap);
       round_open(&round, &f);

@@ -4,6 +4,7 @@
  */
 #include "failing_alloc.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 static void *alloc(void *user, size_t size)
@@ -23,9 +24,9 @@ static void free_counted(void *user, void *memory, size_t size)
 {
    struct failing_alloc *failing = user;
    (void)size;
-   if (memory)
-      atomic_fetch_sub(&failing->live, 1);
    free(memory);
+   if (memory)
+      atomic_fetch_sub(&failing->live, 1); /* the last access: see failing_alloc_await_end */
 }
 
 void failing_alloc_init(struct failing_alloc *failing, size_t remaining)
@@ -34,4 +35,10 @@ void failing_alloc_init(struct failing_alloc *failing, size_t remaining)
       .alloc = {.user = failing, .alloc = alloc, .free = free_counted},
       .remaining = remaining,
    };
+}
+
+void failing_alloc_await_end(const struct failing_alloc *failing)
+{
+   while (atomic_load(&failing->live))
+      sched_yield();
 }

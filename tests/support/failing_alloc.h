@@ -18,3 +18,6 @@ struct failing_alloc {
 };
 /* Lets the next `remaining` allocations succeed and all later ones fail. */
 void failing_alloc_init(struct failing_alloc *failing, size_t remaining);
+/* Waits until all memory has come back; then nothing reads *failing any more. A device may end in a
+ * thread of the library, after the last release has returned. A leak hangs here. */
+void failing_alloc_await_end(const struct failing_alloc *failing);
