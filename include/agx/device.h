@@ -12,8 +12,9 @@ extern "C" {
 
 /* Host memory for the library's objects. alloc gives memory aligned for any type or NULL;
  * free gets the size that alloc was asked for. Called from any thread, also with locks of the
- * library held: they must not call the library. The last calls come a moment after the last release
- * where a submission has only just ended. */
+ * library held: they must not call the library. The last calls to free may come after the last
+ * release has returned, since a thread of the library may be the one that closes the device; they
+ * are over, for functions and user, when free has got back all that alloc gave. */
 struct agx_alloc_callbacks {
    void *user;
    void *(*alloc)(void *user, size_t size);
