@@ -201,7 +201,7 @@ static void count_fault(void *user, const struct agxs_fault *fault)
    ++*count;
 }
 
-/* Memory that was something else before, and that nobody wrote as this image: a soft fault. */
+/* Memory that had another use before and was not written as this image: a soft fault. */
 static void codes_that_are_not_known_read_zero(void **state)
 {
    for (unsigned is_store = 0; is_store < 2; is_store++) {

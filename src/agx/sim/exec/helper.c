@@ -64,7 +64,8 @@ static bool may_touch(struct agxs_group *group, const struct agxs_uop *uop, enum
       agxs_group_fail(group, uop, AGX_DATA_LOSS, "block %lld; a stack has blocks 0 to 3",
                       (long long)uop->imm);
    else if (!is_open(talk) || talk->op != op)
-      agxs_group_fail(group, uop, AGX_DATA_LOSS, "this belongs to %s, which nobody asked for",
+      agxs_group_fail(group, uop, AGX_DATA_LOSS,
+                      "this belongs to %s, which is not the operation that waits for an answer",
                       op == AGXS_HELPER_ALLOC ? "an allocation" : "the freeing of a stack");
    return group->state != AGXS_GROUP_FAILED;
 }

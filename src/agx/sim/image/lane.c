@@ -61,7 +61,8 @@ bool agxs_lane_fail(const struct agxs_image_lane *lane, const struct agxs_image_
    return false;
 }
 
-/* Memory that nobody wrote since another use has such codes, and reading it is no crime. */
+/* A soft fault: memory that had another use before has such codes until the image is written, and
+ * programs may read it. */
 bool agxs_lane_note(const struct agxs_image_lane *lane, const struct agxs_texel_notes *notes)
 {
    static const char what[] = "a block that is stored compressed, in a way that is not modelled";
