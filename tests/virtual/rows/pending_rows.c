@@ -92,6 +92,20 @@ static void disorder(uint32_t t)
        errno_name(wait_at(t, 11, 0, 0)));
 }
 
+/* Is reset while something waits for its point. On a loaded machine the point may be gone before:
+ * then again, with more time to begin. */
+static int wait_for_reset(uint32_t u)
+{
+   int result = -EINVAL;
+   for (uint32_t ms = 20; result == -EINVAL && ms < 1000; ms *= 2) {
+      door_pend(file, 0, u, 10);
+      rows_later_by(LATER_RESET, u, 0, ms);
+      result = wait_at(u, 10, 0, in_ms(3 * ms));
+      rows_join();
+   }
+   return result;
+}
+
 void rows_of_pending_points(void **state)
 {
    uint32_t s = create(0), u = create(0), v = create(0);
@@ -101,10 +115,7 @@ void rows_of_pending_points(void **state)
    rows_later(LATER_FIRE, 0, 0);
    ROW("P24", wait_at(s, 7, 0, FOREVER), "query=%llu", value_of(s));
    rows_join();
-   door_pend(file, 0, u, 10);
-   rows_later(LATER_RESET, u, 0);
-   ROW("P25", wait_at(u, 10, 0, in_ms(60)), "query=%llu", value_of(u));
-   rows_join();
+   ROW("P25", wait_for_reset(u), "query=%llu", value_of(u));
    door_pend(file, 1, v, 10);
    signal_one(v);
    ROW("P26", 0, "query=%llu bwait=%s wait10=%s", value_of(v), errno_name(wait_one(v, 0, 0)),

@@ -341,11 +341,13 @@ static struct {
    enum later what;
    uint32_t handle;
    uint64_t value;
+   uint32_t ms;
+   _Atomic bool is_over;
 } later;
 
 static void *act_later(void *argument)
 {
-   nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+   nanosleep(&(struct timespec){.tv_nsec = later.ms * 1000000l}, NULL);
    switch (later.what) {
    case LATER_SIGNAL:
       signal_one(later.handle);
@@ -363,15 +365,28 @@ static void *act_later(void *argument)
       door_fire((unsigned)later.value);
       break;
    }
+   later.is_over = true;
    return NULL;
 }
 
 void rows_later(enum later what, uint32_t handle, uint64_t value)
 {
+   rows_later_by(what, handle, value, 20);
+}
+
+void rows_later_by(enum later what, uint32_t handle, uint64_t value, uint32_t ms)
+{
+   later.ms = ms;
+   later.is_over = false;
    later.what = what;
    later.handle = handle;
    later.value = value;
    assert_int_equal(pthread_create(&later.thread, NULL, act_later, NULL), 0);
+}
+
+bool rows_is_over(void)
+{
+   return later.is_over;
 }
 
 void rows_join(void)

@@ -93,6 +93,10 @@ enum later {
    LATER_FIRE
 };
 void rows_later(enum later what, uint32_t handle, uint64_t value);
+/* The same after so many milliseconds, fewer than 1000. */
+void rows_later_by(enum later what, uint32_t handle, uint64_t value, uint32_t ms);
+/* Whether the other thread has done it. */
+bool rows_is_over(void);
 void rows_join(void);
 
 /* The tests that hold the rows, by their letters. */
