@@ -122,9 +122,6 @@ static bool is_known(struct unroll *u, const struct agxc_ref *ref)
 static bool is_gone(struct unroll *u, const struct agxc_instr *instr)
 {
    switch (instr->op) {
-   case AGXC_OP_PHI:
-   case AGXC_OP_MOV: /* don't count anyway */
-      return false;
    case AGXC_OP_BRANCH:
    case AGXC_OP_SELECT:
       return is_known(u, agxc_src_condition(instr));
@@ -136,7 +133,8 @@ static bool is_gone(struct unroll *u, const struct agxc_instr *instr)
    }
 }
 
-/* Counts what is gone of a copy; is_dead: nothing reaches the list. */
+/* Counts what is gone of a copy; is_dead: nothing reaches the list. Phis and moves are in no size.
+ */
 static void count_gone(struct unroll *u, const struct agx_link *list, bool is_dead)
 {
    agxc_foreach_node (node, list) {
