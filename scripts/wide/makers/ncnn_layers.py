@@ -6,6 +6,7 @@ usage: ncnn_layers.py FIRST LAST (numbers of networks; beyond the last one: exit
 A network is run with several packings and with 16-bit floats on and off: ncnn has code for each.
 """
 import sys
+import tempfile
 
 import ncnn
 import numpy
@@ -99,9 +100,10 @@ def run(layer, parameters, sizes, packing, half):
     text = f"7767517\n{len(lines)} {len(lines)}\n" + "\n".join(lines) + "\n"
     if net.load_param_mem(text):
         raise ValueError("parameters")
-    with open("/tmp/ncnn.bin", "wb") as file:
+    with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         file.write(bytes(1 << 20))
-    net.load_model("/tmp/ncnn.bin")
+        file.flush()
+        net.load_model(file.name)
     with net.create_extractor() as extractor:
         for name, size in zip(inputs, sizes):
             extractor.input(name, ncnn.Mat(numpy.ones(size[::-1], numpy.float32)))
