@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The representative launch of a module that nobody gave inputs for.
+"""The representative launch of a module that comes without inputs.
 
 The rule, which docs/decisions/0036 explains; it was fixed before anything was tuned with it:
 
@@ -113,7 +113,7 @@ def divides_to_nothing(module):
 
 
 def is_written(module, variable, block):
-    """Unless it says that nobody writes it."""
+    """Unless the module says that it is read only."""
     if NON_WRITABLE in module.decorations.get(variable, {}):
         return False
     members = len(module.types[block][1])

@@ -167,7 +167,7 @@ class Peer:
     def races(self, kernel):
         """Whether Honeykrisp's own outputs differ when everything that nothing orders happens in
         another order: the launch has threads that race, so its outputs mean nothing. Kept; needs
-        root, without which nobody knows."""
+        root, and tells nothing without."""
         result = self.load(kernel)
         if "races" in result or os.geteuid() != 0:
             return result.get("races", False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a compute module binds: its resources with their layouts, push constants, workgroup size.
 
-launch.py turns this into inputs. It reads the types that SPIR-V declares; what nobody accesses
+launch.py turns this into inputs. It reads the types that SPIR-V declares; what no code accesses
 counts, too, as it does for a pipeline layout.
 """
 import struct

@@ -4,7 +4,7 @@
  * without code in their arms and counted loops without effect whose values nothing outside uses,
  * and joins a loop's continuing part with its body where nothing continues. An arm that ends in a
  * break, continue or return is never chosen, since that would cut off code; nor does the only way
- * out of a loop go. A loop that is not known to end stays: who hangs shall be told so.
+ * out of a loop go. A loop that is not known to end stays, so that its hang is reported.
  *
  * Before: generic SSA. After: the same, with fewer ifs and loops; what decided over them may be
  * dead. Stands in front of opt_unroll, which reads the tests of loops; behind it, where copies are

@@ -9,7 +9,7 @@
  *    before   store_private #0, #7   store_private #4, #8 ..   load_private %offset
  *    after    load_global u6l, %offset
  *
- * The offset is bounded, since memory behind the data may be nobody's.
+ * The offset is bounded, since behind the data no memory may be mapped.
  *
  * Of a short one a store says nothing new when others have written all of its bytes on every way
  * to it.
