@@ -123,6 +123,13 @@ static void specialization(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "compile", text), 2);
 }
 
+static void a_mode_for_a_binding_that_is_not_there(void **state)
+{
+   assert_int_equal(compile("--robust 0.1=zero", "corpus/saxpy.spv"), 0);
+   assert_int_equal(compile("--robust 0.99=zero", "corpus/saxpy.spv"), 1);
+   assert_non_null(strstr(text, "0.99=...: the kernel has no buffer at set 0 binding 99"));
+}
+
 static void all_entry_points_are_written(void **state)
 {
    char path[] = "/tmp/agx-compile-XXXXXX", options[160];
@@ -158,10 +165,15 @@ static void all_entry_points_are_written(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_file_is_written),          cmocka_unit_test(options_stand_anywhere),
-      cmocka_unit_test(the_table_has_a_header),     cmocka_unit_test(failures_take_one_line),
-      cmocka_unit_test(what_is_no_spirv_is_named),  cmocka_unit_test(specialization),
-      cmocka_unit_test(the_best_of_several_counts), cmocka_unit_test(all_entry_points_are_written),
+      cmocka_unit_test(a_file_is_written),
+      cmocka_unit_test(options_stand_anywhere),
+      cmocka_unit_test(the_table_has_a_header),
+      cmocka_unit_test(failures_take_one_line),
+      cmocka_unit_test(what_is_no_spirv_is_named),
+      cmocka_unit_test(specialization),
+      cmocka_unit_test(a_mode_for_a_binding_that_is_not_there),
+      cmocka_unit_test(the_best_of_several_counts),
+      cmocka_unit_test(all_entry_points_are_written),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

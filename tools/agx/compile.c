@@ -183,6 +183,30 @@ static agx_status compile_module(const struct compile *compile, const uint8_t *s
    return status;
 }
 
+static bool has_binding(const struct agx_module *module,
+                        const struct agx_binding_robustness *wanted)
+{
+   for (uint32_t i = 0; i < module->program_count; i++)
+      for (uint32_t j = 0; j < module->programs[i]->binding_count; j++)
+         if (module->programs[i]->bindings[j].set == wanted->set &&
+             module->programs[i]->bindings[j].binding == wanted->binding)
+            return true;
+   return false;
+}
+
+/* The compiler ignores modes of bindings that a module lacks; whoever types one has erred. */
+static agx_status check_robustness(const struct agx_tool_robust *robust,
+                                   const struct agx_module *module)
+{
+   for (uint32_t i = 0; i < robust->count; i++)
+      if (!has_binding(module, &robust->overrides[i]))
+         return AGX_FAIL(AGX_NOT_FOUND,
+                         "--robust %u.%u=...: the kernel has no buffer at set %u binding %u",
+                         robust->overrides[i].set, robust->overrides[i].binding,
+                         robust->overrides[i].set, robust->overrides[i].binding);
+   return AGX_OK;
+}
+
 static agx_status compile_file(struct compile *compile, const char *path)
 {
    uint8_t *spirv;
@@ -192,6 +216,8 @@ static agx_status compile_file(struct compile *compile, const char *path)
    double ms = 0;
    agx_status status = compile_module(compile, spirv, size, &module, &ms);
    free(spirv);
+   if (status == AGX_OK)
+      status = check_robustness(&compile->robust, module);
    if (status == AGX_OK)
       status = write_module(compile, path, module);
    if (status == AGX_OK && (compile->shows_stats || compile->is_json))
