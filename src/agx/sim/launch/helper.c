@@ -376,11 +376,12 @@ static agx_status read_layout(const struct agxs_helper_talk *talk, uint32_t core
 static agx_status take_block(struct agxs_helpers *helpers, uint32_t core, uint64_t va,
                              uint64_t bytes)
 {
-   struct known_block *found = NULL;
-   for (uint32_t i = 0; i < helpers->block_count; i++) {
+   for (uint32_t i = 0; i < helpers->block_count;) {
       struct known_block *known = &helpers->blocks[i];
-      if (known->va >= va + bytes || va >= known->end_va)
+      if (known->va >= va + bytes || va >= known->end_va) {
+         i++;
          continue;
+      }
       if (known->core != core)
          return AGX_FAIL(AGX_DATA_LOSS,
                          "helper program of core %u: maps the block at 0x%" PRIx64
@@ -391,17 +392,14 @@ static agx_status take_block(struct agxs_helpers *helpers, uint32_t core, uint64
                          "helper program of core %u: maps the block at 0x%" PRIx64
                          ", which another SIMD-group has",
                          core, va);
-      found = known;
-   }
-   if (found && found->va == va && found->end_va == va + bytes) {
-      found->is_used = true;
-      return AGX_OK;
+      *known = helpers->blocks[--helpers->block_count]; /* the new one takes its place */
    }
    if (helpers->block_count == helpers->block_capacity) {
       uint32_t capacity = AGX_MAX(256u, 2 * helpers->block_capacity);
       struct known_block *more = realloc(helpers->blocks, capacity * sizeof(*more));
       if (!more)
-         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "helper program: out of memory");
+         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                         "helper program: no memory for a list of %u stack blocks", capacity);
       helpers->blocks = more;
       helpers->block_capacity = capacity;
    }
