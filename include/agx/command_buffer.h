@@ -51,7 +51,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_end(struct agx_command_buff
 /* An image of NULL, or a texel buffer of none, reads as 0 and drops what is stored. */
 struct agx_binding {
    uint32_t set, binding;
-   struct agx_buffer_ref ref; /* buffers; those of texels at a multiple of 16 bytes */
+   struct agx_buffer_ref ref; /* buffers; of texels at most 2^28, at a multiple of 16 bytes */
    uint32_t element;          /* of an array, else 0 */
    struct agx_image *image;   /* images; a kernel sees its levels from first_level on, */
    uint32_t first_level;      /* level_count of them (0: all that follow); stores go to the first */

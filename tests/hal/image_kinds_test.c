@@ -123,6 +123,34 @@ static void bad_texels_are_refused(void **state)
    }
 }
 
+/* Columns and rows of the descriptor hold so many; no part of a range is left out silently. */
+static void more_texels_than_a_descriptor_holds(void **state)
+{
+   struct image_launch *it = *state;
+   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 4ull << 28 | 16384};
+   struct agx_buffer *large;
+   uint32_t *memory;
+   assert_ok(agx_vmem_reserve(it->fixture.device, &desc, &large));
+   for (uint32_t more_B = 0; more_B <= 4; more_B += 4) {
+      image_bind(it,
+                 (struct agx_binding){.ref = {large, 0, (4ull << 28) + more_B}, .format = "r32f"});
+      for (uint32_t b = 1; b < 3; b++)
+         image_bind(
+            it, (struct agx_binding){.binding = b,
+                                     .ref = {fixture_buffer(&it->fixture, 4096, &memory), 0, 64},
+                                     .format = b == 1 ? "r32ui" : "rgba16f"});
+      image_bind_buffer(it, 3, IMAGE_REQUESTS * 4);
+      image_bind_buffer(it, 4, IMAGE_REQUESTS * 32);
+      if (more_B)
+         assert_fails(image_record(it, "kernels/image_texels.spv", 1, false), AGX_OUT_OF_RANGE,
+                      "268435457 texels");
+      else
+         assert_ok(image_record(it, "kernels/image_texels.spv", 1, false));
+      image_drop_bindings(it);
+   }
+   agx_release(large);
+}
+
 /* What is given must be of the kind that is wanted; nothing at all is an image that is not there.
  */
 static void other_kinds_are_refused(void **state)
@@ -404,6 +432,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       CASE(texels_of_buffers),
       CASE(bad_texels_are_refused),
+      CASE(more_texels_than_a_descriptor_holds),
       CASE(other_kinds_are_refused),
       CASE(samples_are_loaded_and_stored),
       CASE(gathers_comparisons_and_derivatives),

@@ -174,6 +174,10 @@ static agx_status bind_texels(const struct agx_program_binding *wanted,
    struct agx_program_binding robust = *wanted;
    robust.robustness = AGX_PROGRAM_ROBUST_ZERO; /* for the sinks */
    AGX_TRY(agx_bind_range(&robust, binding, device, out));
+   if (out->length_B / format->texel_B > AGXR_MAX_TEXELS)
+      return AGX_FAIL(
+         AGX_OUT_OF_RANGE, "%llu texels of %s; a kernel sees at most 2^28: bind a shorter range",
+         (unsigned long long)(out->length_B / format->texel_B), binding->ref.buffer->label);
    out->format = format;
    out->texels = agxr_texel_count(out->length_B, format->texel_B);
    return AGX_OK;
