@@ -26,11 +26,13 @@
 
 /* Fixed point: costs are cycles times 16. */
 #define ONE 16u
-/* A dispatch worth optimising has 256 SIMD-groups on 8 cores with 4 schedulers each, so a cycle
- * saved in each is 8 of the dispatch. [A] */
-#define GROUPS_PER_SCHEDULER 8
-/* The same of the preamble: an operation waits for the one before it; loads are awaited once, for
- * agxc_load_latency(). Source: docs/hw/performance.md. */
+/* A dispatch worth optimising has 8192 threads on 8 cores with 4 schedulers each. In full
+ * SIMD-groups these are 8 for each scheduler, so a cycle saved in each is 8 of the dispatch; of
+ * workgroups that fill no SIMD-group there are more. [A] */
+#define THREADS_PER_SCHEDULER 256u
+#define SIMD_GROUP_THREADS    32u
+/* In cycles, of the preamble: an operation waits for the one before it. Loads are awaited, for
+ * agxc_load_latency(), as often as one needs another. Source: docs/hw/performance.md. */
 #define PREAMBLE_OP_COST 4
 /* Uniform halves that results may fill up to; constants have their own limit above. */
 #define RESULT_HALVES 384
@@ -245,11 +247,10 @@ static void drop_what_costs(struct hoisting *h)
    }
 }
 
-/* Backwards: what results need. Returns the preamble's cost in cycles. */
+/* Backwards: what results need. Returns what the preamble's instructions cost in cycles. */
 static uint64_t find_needed(struct hoisting *h)
 {
    uint64_t cost = 0;
-   bool has_loads = false;
    for (uint32_t n = h->shader->instr_count; n-- > 0;) {
       const struct agxc_instr *instr = h->instrs[n];
       if (!agx_bitset_test(h->hoisted, n))
@@ -266,12 +267,87 @@ static uint64_t find_needed(struct hoisting *h)
          }
          cost += is_result ? PREAMBLE_OP_COST : 0;
       }
-      if (agx_bitset_test(h->needed, n)) {
+      if (agx_bitset_test(h->needed, n))
          cost += agxc_op_cost(instr) ? PREAMBLE_OP_COST : 0;
-         has_loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
+   }
+   return cost;
+}
+
+static uint32_t depth_of(const struct agxc_ref *ref, const uint32_t *depths)
+{
+   return ref->kind == AGXC_VALUE ? depths[ref->value->id] : 0;
+}
+
+/* How many loads, one after the other, decide whether the block runs. */
+static uint32_t depth_of_block(const struct agxc_block *block, const uint32_t *of_blocks,
+                               const uint32_t *of_values)
+{
+   const struct agxc_node *parent = block->node.parent;
+   if (!parent)
+      return 0;
+   const struct agxc_block *before = agxc_block_before(parent);
+   uint32_t depth = of_blocks[before->index];
+   return parent->kind == AGXC_NODE_IF
+             ? AGX_MAX(depth, depth_of(agxc_srcs(agxc_terminator(before)), of_values))
+             : depth;
+}
+
+/* The longest chain of loads, each of which waits for the one before it: for an operand, or for
+ * the condition of an if around it. Of the instructions that `counts` takes; what the others make
+ * is there from the beginning, as is what comes around a loop. */
+static uint32_t longest_chain(const struct hoisting *h,
+                              bool (*counts)(const struct hoisting *h, const struct agxc_instr *))
+{
+   struct agx_arena *arena = h->shader->arena;
+   uint32_t *of_values = AGX_ARENA_ARRAY(arena, uint32_t, h->value_count + 1ull);
+   uint32_t *of_blocks = AGX_ARENA_ARRAY(arena, uint32_t, h->shader->block_count + 1ull);
+   uint32_t longest = 0;
+   agxc_foreach_block (block, h->shader) {
+      uint32_t of_block = depth_of_block(block, of_blocks, of_values);
+      of_blocks[block->index] = of_block;
+      agxc_foreach_instr (instr, block) {
+         if (!counts(h, instr))
+            continue;
+         bool loads = agxc_flags(instr) & AGXC_READS_MEMORY;
+         uint32_t depth = loads ? of_block : 0;
+         agxc_foreach_src (src, instr)
+            depth = AGX_MAX(depth, depth_of(src, of_values));
+         depth += loads;
+         longest = AGX_MAX(longest, depth);
+         agxc_foreach_dest (dest, instr)
+            of_values[dest->value->id] = depth;
       }
    }
-   return cost + (has_loads ? agxc_load_latency() : 0);
+   return longest;
+}
+
+static bool is_any(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   (void)h, (void)instr;
+   return true;
+}
+
+static bool is_in_preamble(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   return agx_bitset_test(h->needed, instr->index);
+}
+
+/* SIMD-groups of a dispatch for each scheduler. */
+static uint32_t groups_per_scheduler(const struct agxc_shader *shader)
+{
+   return THREADS_PER_SCHEDULER / AGX_MIN(agxc_threads_of(shader), SIMD_GROUP_THREADS);
+}
+
+/* Whether the dispatch gets shorter. A chain of loads that begins with one of the preamble is
+ * shorter in the main code by what the preamble waits for it. */
+static bool is_worth_it(struct hoisting *h)
+{
+   if (!h->total)
+      return false;
+   uint64_t cost = find_needed(h);
+   uint64_t chains = longest_chain(h, is_in_main) + longest_chain(h, is_in_preamble);
+   uint64_t longer = chains - AGX_MIN(chains, longest_chain(h, is_any));
+   return h->total * groups_per_scheduler(h->shader) / ONE > cost + longer * agxc_load_latency();
 }
 
 /* The most halves that live at once in the preamble. */
@@ -404,8 +480,7 @@ bool agxc_opt_preamble(struct agxc_shader *shader)
    if (!find_candidates(&h))
       return false;
    drop_what_costs(&h);
-   if (!h.total || h.total * GROUPS_PER_SCHEDULER / ONE <= find_needed(&h) ||
-       peak_halves(&h) > LIVE_HALVES)
+   if (!is_worth_it(&h) || peak_halves(&h) > LIVE_HALVES)
       return false;
    move(&h);
    agxc_opt_dce(shader);
