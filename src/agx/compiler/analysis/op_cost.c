@@ -58,6 +58,13 @@ bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user
    return is_shift && (user->op == AGXC_OP_IADD || user->op == AGXC_OP_ISUB);
 }
 
+/* Bindings start at multiples of 4, and no page ends within a word: of an array of unknown length
+ * one byte is sure to be bound, and so its first word is there. */
+static uint64_t words_of(uint64_t bytes)
+{
+   return (bytes + 3) & ~3ull;
+}
+
 bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load)
 {
    const struct agxc_ref *base = agxc_src_address(load), *offset = agxc_src_offset(load);
@@ -71,6 +78,6 @@ bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr
    if (shader->bindings[slot->index].robustness)
       return !(agxc_imm_access(load) & AGXC_ACCESS_UNCHECKED) || offset->kind == AGXC_IMM;
    uint64_t bytes = agxc_dest(load)->bits / 8u * agxc_dest(load)->count;
-   return offset->kind == AGXC_IMM &&
-          agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);
+   uint64_t bound = shader->bindings[slot->index].min_size_B;
+   return offset->kind == AGXC_IMM && agx_range_fits((uint64_t)offset->imm, bytes, words_of(bound));
 }
