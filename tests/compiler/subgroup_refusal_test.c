@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What operations between lanes and cooperative matrices are refused, each by name: modules
- * that are right with one word changed, or with other specialization constants.
+ * that are right with one word changed, or with other specialization constants. And bitcasts of
+ * matrices, made likewise.
  */
 #include "support.h"
 
@@ -115,11 +116,36 @@ static void other_scopes_are_refused(void **state)
    }
 }
 
+/* ---- bitcasts ---------------------------------------------------------- */
+
+/* Compiles a kernel of matrices whose negation is a bitcast. */
+static agx_status compile_cast(const char *kernel, uint32_t rows, uint32_t columns)
+{
+   const struct agxc_spec specs[] = {{0, 4, rows}, {1, 4, columns}};
+   struct agxc_options options = {
+      .chip = agx_chip_find("g13g"), .specs = specs, .spec_count = AGX_COUNT(specs)};
+   struct agx_program *program = NULL;
+   size_t size;
+   uint32_t *words = read_kernel(kernel, &size);
+   *find(words, size / 4, SpvOpFNegate, 0) = 4u << 16 | SpvOpBitcast;
+   agx_status status = agxc_compile(words, size, &options, &program);
+   agx_program_free(program);
+   free(words);
+   return status;
+}
+
+static void matrices_of_all_sizes_are_cast(void **state)
+{
+   for (uint32_t size = 8; size <= 64; size *= 2)
+      assert_ok(compile_cast("matrix_float_float", size, size));
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_is_refused_by_name),
       cmocka_unit_test(other_scopes_are_refused),
+      cmocka_unit_test(matrices_of_all_sizes_are_cast),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,12 +103,17 @@ static struct agxc_ref join(struct agxc_spv *s, struct agxc_ref low, struct agxc
 void agxc_spv_op_bitcast(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id), *from;
-   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
+   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
+   if (type->kind == AGXC_SPV_COOPERATIVE && agxc_spv_same_shape(type, from)) {
+      agxc_spv_define(s, in, refs);
+      return;
+   }
    const struct agxc_spv_type *a = agxc_spv_component(type), *b = agxc_spv_component(from);
    a = agxc_spv_type_is_address(type) ? type : a;
    b = agxc_spv_type_is_address(from) ? from : b;
    if (!a || !b || a->bits * type->scalars != b->bits * from->scalars || a->kind == AGXC_SPV_BOOL ||
-       b->kind == AGXC_SPV_BOOL)
+       b->kind == AGXC_SPV_BOOL || type->kind == AGXC_SPV_COOPERATIVE ||
+       from->kind == AGXC_SPV_COOPERATIVE)
       agxc_spv_invalid(s, "from type %u to type %u", from->id, type->id);
    struct agxc_ref parts[MAX_PARTS];
    uint32_t n = from->scalars;
