@@ -116,6 +116,21 @@ static void test_liveness(void **state)
    backend_fini(&backend);
 }
 
+/* A matrix product can't lie over its factors, though they end there, nor over a sum that lives. */
+static void late_sources_take_room_beside_results(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), factor = load(&b, x, 2), sum = load(&b, x, 2);
+   struct agxc_ref product = backend_value(&b, AGX_ISA_OP_SIMD_MATRIX_FMADD32, 32, 2, 3,
+                                           (struct agxc_ref[]){factor, factor, sum});
+   store(&b, sum, agxc_imm(0, 32));
+   store(&b, product, agxc_imm(0, 32));
+   agxc_index(backend.shader);
+   assert_int_equal(agxc_liveness_compute(backend.shader)->max_halves, 12);
+   backend_fini(&backend);
+}
+
 /* A hostile circle does not keep the pass busy; nothing moves. */
 static void collects_that_read_each_other_end(void **state)
 {
@@ -495,6 +510,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_liveness),
+      cmocka_unit_test(late_sources_take_room_beside_results),
       cmocka_unit_test(collects_that_read_each_other_end),
       cmocka_unit_test(test_straight_line),
       cmocka_unit_test(test_vectors_in_place),

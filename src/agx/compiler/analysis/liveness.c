@@ -207,6 +207,23 @@ void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agx
 
 /* ---- pressure ---------------------------------------------------------- */
 
+/* Sources that are read late lie beside the results, even those that end here. live: behind the
+ * instruction. */
+static uint32_t late_halves(const struct agxc_instr *instr, const agx_bitset_word *live)
+{
+   uint32_t halves = 0, late = agxc_is_machine(instr) ? agxc_isa_info(instr)->late_sources : 0;
+   for (uint32_t rest = late; rest; rest &= rest - 1) {
+      const struct agxc_ref *src = &instr->operand[__builtin_ctz(rest)];
+      if (src->kind != AGXC_VALUE || agx_bitset_test(live, src->value->id))
+         continue;
+      bool is_counted = false;
+      for (uint32_t seen = late & ~rest; seen; seen &= seen - 1)
+         is_counted |= instr->operand[__builtin_ctz(seen)].value == src->value;
+      halves += is_counted ? 0 : agxc_halves(src->value);
+   }
+   return halves;
+}
+
 /* set: at the block's end; its bits become those at the block's start. */
 static uint32_t block_pressure(const struct agxc_shader *shader, const struct agxc_block *block,
                                const struct agxc_live_set *set)
@@ -217,7 +234,7 @@ static uint32_t block_pressure(const struct agxc_shader *shader, const struct ag
       halves += agxc_halves(shader->values[set->ids[i]]);
    uint32_t most = halves;
    agxc_foreach_instr_rev (instr, block) {
-      uint32_t dead = 0;
+      uint32_t dead = late_halves(instr, live);
       agxc_foreach_dest (dest, instr) {
          if (dest->kind != AGXC_VALUE)
             continue;
