@@ -273,6 +273,27 @@ static void test_last_register(void **state)
    backend_fini(&backend);
 }
 
+/* The low halves of words, read longer than these: as names they would keep 160 halves alive. */
+static void cuts_do_not_keep_more_than_fits(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   backend.options.most_halves = 130;
+   struct agxc_ref x = lane(&b), words[40], cuts[40], more[40];
+   for (unsigned i = 0; i < AGX_COUNT(words); i++)
+      words[i] = add(&b, x, agxc_imm(i, 64));
+   for (unsigned i = 0; i < AGX_COUNT(words); i++)
+      cuts[i] = backend_value(&b, AGX_ISA_OP_MOV, 16, 1, 1, &words[i]);
+   for (unsigned i = 0; i < AGX_COUNT(words); i++)
+      store(&b, words[i], x);
+   for (unsigned i = 0; i < AGX_COUNT(words); i++)
+      more[i] = add(&b, x, cuts[i]);
+   for (unsigned i = 0; i < AGX_COUNT(words); i++)
+      store(&b, add(&b, more[i], cuts[i]), x);
+   assert_ok(backend_compile(&backend));
+   backend_fini(&backend);
+}
+
 static agx_status validate(struct backend *backend, struct agxc_ra *ra,
                            const struct agxc_ra_record *record)
 {
@@ -519,6 +540,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_out_of_registers),
       cmocka_unit_test(test_too_few_registers),
       cmocka_unit_test(test_last_register),
+      cmocka_unit_test(cuts_do_not_keep_more_than_fits),
       cmocka_unit_test(test_validator),
       cmocka_unit_test(test_if_else),
       cmocka_unit_test(test_while),

@@ -328,7 +328,9 @@ static void note_wanted(struct agxc_ra *ra, const struct agxc_block *block)
 
 static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
 {
+   uint32_t needed = agxc_needed_halves(ra->shader, ra->liveness->halves[block->index]);
    ra->block = block;
+   ra->spare = ra->limit - AGX_MIN(ra->limit, needed);
    note_wanted(ra, block);
    agxc_liveness_at_end(ra->liveness, block, &ra->live_out);
    note_last_uses(ra, block);

@@ -37,6 +37,7 @@ struct agxc_ra {
    struct agxc_liveness *liveness;
    uint32_t first, limit; /* halves that may be used: first <= half < limit */
    uint32_t used;         /* one above the highest half used */
+   uint32_t spare;        /* halves that names in block may keep beyond its pressure */
 
    /* By value. */
    uint16_t *place;

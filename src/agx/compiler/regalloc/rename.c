@@ -3,8 +3,9 @@
  * Values are only read once they are defined, so two names may share registers as long as
  * what they name is the same. This is where copies of living values become names.
  *
- * A copy or cut of a value that lives on is the value itself for its readers; a vector whose
- * elements stand side by side and live on needs no registers of its own.
+ * A copy or cut of a value that lives on is the value itself for its readers, as long as what a cut
+ * leaves out fits, too; a vector whose elements stand side by side and live on needs no registers
+ * of its own.
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 
@@ -112,6 +113,13 @@ bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
    if (agxc_ra_dies_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
        last <= copy->index)
       return false;
+   /* A cut that is read longer than its value keeps all of it. */
+   bool is_longer =
+      last > ra->last_use[value->id] && !agx_bitset_test(ra->live_out.bits, value->id);
+   uint32_t extra = is_longer ? agxc_halves(value) - agxc_halves(name) : 0;
+   if (extra > ra->spare)
+      return false;
+   ra->spare -= extra;
    for (const struct agxc_instr *instr = agxc_next_instr(copy); instr && instr->index <= last;
         instr = agxc_next_instr(instr))
       agxc_foreach_src (src, instr)
