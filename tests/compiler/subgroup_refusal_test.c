@@ -15,9 +15,10 @@
 #include "agx/compiler/compiler.h"
 #include "base/util.h"
 
-#define OP_TYPE_COOPERATIVE 4456 /* newer than some headers; source: the SPIR-V registry */
-#define OP_COOPERATIVE_LOAD 4457
-#define FIRST_INSTRUCTION   5
+#define OP_TYPE_COOPERATIVE    4456 /* newer than some headers; source: the SPIR-V registry */
+#define OP_COOPERATIVE_LOAD    4457
+#define OP_COOPERATIVE_MUL_ADD 4459
+#define FIRST_INSTRUCTION      5
 /* Instead of a value: the result of the module's first instruction of that opcode. */
 #define RESULT_OF(opcode) (0x80000000u | (opcode))
 /* Of the constant with that value. */
@@ -74,7 +75,13 @@ static void each_is_refused_by_name(void **state)
 {
    static const struct change changes[] = {
       {"matrix_float_float", OP_TYPE_COOPERATIVE, 0, 2, RESULT_OF(SpvOpTypeInt),
-       "cooperative matrix of integers (uint32)"},
+       "cooperative matrix product with integers and floats"},
+      {"matrix_int8_t_int8_t_int", OP_TYPE_COOPERATIVE, 0, 2, RESULT_OF(SpvOpTypeInt),
+       "cooperative matrix product of int32 and int8 in int32"},
+      {"matrix_int8_t_int8_t_int", OP_COOPERATIVE_MUL_ADD, 2, 6, 0x1b,
+       "saturating cooperative matrix of one signedness from a sum of another (operands 0x1b)"},
+      {"matrix_int8_t_int8_t_int", OP_COOPERATIVE_MUL_ADD, 2, 6, 0x2f,
+       "cooperative matrix operands 0x2f"},
       {"matrix_float_float", 0, 0, 0, 0, "12 rows: multiples of 8 up to 64", {0, 4, 12}},
       {"matrix_float_float", 0, 0, 0, 0, "72 columns: multiples of 8 up to 64", {1, 4, 72}},
       {"matrix_float_float", SpvOpExecutionMode, 0, 3, 33, "whole subgroups of 32"},

@@ -20,7 +20,7 @@
 #define MAX_ITEMS (64u * MAX_LINE)
 #define UNTOUCHED 0x7b /* every byte */
 
-/* ---- halves and singles ------------------------------------------------ */
+/* ---- halves, singles, and bytes for large products ---------------------- */
 
 static float half_to_single(uint16_t raw)
 {
@@ -45,6 +45,8 @@ static float get(const void *data, unsigned bits, unsigned i)
 {
    uint16_t half;
    float single;
+   if (bits == 8)
+      return ((const int8_t *)data)[i];
    if (bits == 16) {
       memcpy(&half, (const uint8_t *)data + 2 * i, 2);
       return half_to_single(half);
@@ -56,7 +58,9 @@ static float get(const void *data, unsigned bits, unsigned i)
 static void put(void *data, unsigned bits, unsigned i, float value)
 {
    uint16_t half = single_to_half(value);
-   if (bits == 16)
+   if (bits == 8)
+      ((int8_t *)data)[i] = (int8_t)(value * 128);
+   else if (bits == 16)
       memcpy((uint8_t *)data + 2 * i, &half, 2);
    else
       memcpy((uint8_t *)data + 4 * i, &value, 4);
@@ -411,15 +415,17 @@ static double cycles_in(const char *path)
    return cycles;
 }
 
-static void check_large(const void *a, const void *b, const float *c, unsigned bits)
+static void check_large(const void *a, const void *b, const uint32_t *c, unsigned bits)
 {
    for (unsigned row = 0; row < SIZE; row++)
       for (unsigned column = 0; column < SIZE; column++) {
          double sum = 0;
          for (unsigned i = 0; i < SIZE; i++)
             sum += (double)get(a, bits, row * SIZE + i) * (double)get(b, bits, i * SIZE + column);
-         if (!(fabs((double)c[row * SIZE + column] - sum) <= 1e-4))
-            fail_msg("(%u, %u) is %g, not %g", row, column, (double)c[row * SIZE + column], sum);
+         unsigned at = row * SIZE + column;
+         double got = bits == 8 ? (int32_t)c[at] : (double)get(c, 32, at);
+         if (!(fabs(got - sum) <= (bits == 8 ? 0 : 1e-4)))
+            fail_msg("(%u, %u) is %g, not %g", row, column, got, sum);
       }
 }
 
@@ -439,11 +445,11 @@ static void run_large(const char *kernel, unsigned bits)
    for (unsigned i = 0; i < 3; i++)
       buffers[i] = fixture_buffer(&f, SIZE * SIZE * 4, &memory[i]);
    for (unsigned i = 0; i < SIZE * SIZE; i++) {
-      put(memory[0], bits, i, ((float)agx_test_random_below(&rng, 2049) - 1024) / 1024);
-      put(memory[1], bits, i, ((float)agx_test_random_below(&rng, 2049) - 1024) / 1024);
+      put(memory[0], bits, i, ((float)agx_test_random_below(&rng, 2048) - 1024) / 1024);
+      put(memory[1], bits, i, ((float)agx_test_random_below(&rng, 2048) - 1024) / 1024);
    }
    dispatch(&f, executable, SIZE / 64, SIZE / 64, buffers, 3);
-   check_large(memory[0], memory[1], (const float *)memory[2], bits);
+   check_large(memory[0], memory[1], memory[2], bits);
    for (unsigned i = 0; i < 3; i++)
       agx_release(buffers[i]);
    agx_release(executable);
@@ -460,6 +466,7 @@ static void a_large_product_runs_at_the_rate_of_the_instruction(void **state)
 {
    run_large("matmul_float", 32);
    run_large("matmul_float16_t", 16);
+   run_large("matmul_int8_t", 8);
 }
 
 AGX_TEST_FILE(void)

@@ -68,7 +68,7 @@ static void every_dispatch_compiles(void **state)
    setenv("AGX_DEBUG", "validate", 1);
    fixture_open(&f, "virtual");
    for (size_t i = 0; i < AGX_COUNT(targets); i++)
-      assert_int_equal(compile_target(&f, targets[i]), 17);
+      assert_int_equal(compile_target(&f, targets[i]), 18);
    fixture_close(&f);
    unsetenv("AGX_DEBUG");
 }
@@ -85,6 +85,7 @@ struct net {
    const struct step *steps;
    uint32_t step_count, buffer_count;
    const uint32_t *bytes; /* of each buffer */
+   const char *target;    /* NULL: ampere */
 };
 
 struct run {
@@ -139,7 +140,7 @@ static void execute(struct run *run, const struct net *net)
       struct agx_buffer *buffers[4];
       for (uint32_t b = 0; b < step->buffer_count; b++)
          buffers[b] = run->buffers[step->buffers[b]];
-      executables[i] = load(&run->fixture, "ampere", step->name, false);
+      executables[i] = load(&run->fixture, net->target ? net->target : "ampere", step->name, false);
       fixture_dispatch(commands, executables[i], step->workgroups, buffers, step->buffer_count,
                        NULL, 0);
       assert_ok(agx_cmd_barrier(commands, NULL));
@@ -237,6 +238,31 @@ static void with_cooperative_matrices_too(void **state)
          expect("mlp_f16", i * 16 + j, floats(&run, 3)[i * 16 + j], sum, 5e-3);
       }
    close_run(&run, &net);
+}
+
+/* By cooperative matrices for rdna3. */
+static void a_product_of_bytes_is_exact(void **state)
+{
+   static const uint32_t workgroups[AGX_COUNT(targets)] = {1, 1, 16};
+   static const uint32_t bytes[] = {8192, 8192, 16384};
+   for (size_t t = 0; t < AGX_COUNT(targets); t++) {
+      const struct step step = {"bytes_dispatch_0.spv", workgroups[t], 3, {0, 1, 2}};
+      const struct net net = {&step, 1, AGX_COUNT(bytes), bytes, targets[t]};
+      struct agx_test_rng rng = {0x1b};
+      struct run run = {0};
+      open_run(&run, &net);
+      const int8_t *a = (int8_t *)run.memory[0], *b = (int8_t *)run.memory[1];
+      for (uint32_t i = 0; i < 2 * 8192 / 4; i++)
+         run.memory[i / 2048][i % 2048] = (uint32_t)agx_test_random(&rng);
+      execute(&run, &net);
+      for (uint32_t i = 0; i < 64 * 64; i++) {
+         int32_t sum = 0;
+         for (uint32_t k = 0; k < 128; k++)
+            sum += a[i / 64 * 128 + k] * b[k * 64 + i % 64];
+         expect(targets[t], i, (int32_t)run.memory[2][i], sum, 0);
+      }
+      close_run(&run, &net);
+   }
 }
 
 static double convolved(const float *x, const float *w, uint32_t width, uint32_t channels,
@@ -393,6 +419,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(every_dispatch_compiles),
       cmocka_unit_test(a_perceptron_computes_the_same),
       cmocka_unit_test(with_cooperative_matrices_too),
+      cmocka_unit_test(a_product_of_bytes_is_exact),
       cmocka_unit_test(a_convolution_net_computes_the_same),
       cmocka_unit_test(a_convolution_of_halves_does_too),
       cmocka_unit_test(an_attention_block_computes_the_same),

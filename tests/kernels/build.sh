@@ -22,9 +22,15 @@ $disassemble subgroup_uint.spv | sed -e "s/OpCapability GroupNonUniformQuad/&\n&
    -e "0,/OpCapability GroupNonUniformQuad/s//OpCapability GroupNonUniformRotateKHR/" |
    $assemble - -o rotate_uint.spv
 for t in float float16_t; do
-   $glsl -DT=$t matmul.comp -o matmul_$t.spv
+   $glsl -DT=$t -DS=float matmul.comp -o matmul_$t.spv
    $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
 done
+$glsl -DT=int8_t -DS=int matmul.comp -o matmul_int8_t.spv
+for types in int8_t:int8_t:int int8_t:uint8_t:int uint8_t:int8_t:int uint8_t:uint8_t:int uint8_t:uint8_t:uint; do
+   t=${types%%:*} s=${types##*:} u=${types#*:}; u=${u%:*}
+   $glsl -DT=$t -DU=$u -DS=$s matrix_bytes.comp -o matrix_${t}_${u}_$s.spv
+done
+$glsl matrix_integers.comp -o matrix_integers.spv
 $glsl matrix_flow.comp -o matrix_flow.spv
 for kernel in any_size any_size_index any_size_length abs counts indirect scratch tables; do
    $glsl $kernel.comp -o $kernel.spv

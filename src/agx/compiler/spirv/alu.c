@@ -24,8 +24,7 @@ static void check_widths(struct agxc_spv *s, const struct agxc_spv_alu *alu, uns
       agxc_spv_invalid(s, "operands of %u and %u bits, result of %u", a, b ? b : a, bits);
 }
 
-/* What the application multiplies wraps as it likes, other than strides (opt/address.c). */
-static struct agxc_ref as_written(struct agxc_ref product)
+struct agxc_ref agxc_spv_as_written(struct agxc_ref product)
 {
    struct agxc_instr *def = product.kind == AGXC_VALUE ? product.value->def : NULL;
    if (def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL))
@@ -44,7 +43,7 @@ static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu 
       b = agxc_spv_resize(s, b, 32, false);
    struct agxc_ref out =
       alu->swap ? agxc_spv_build2(s, alu->op, b, a) : agxc_spv_build2(s, alu->op, a, b);
-   return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : as_written(out);
+   return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : agxc_spv_as_written(out);
 }
 
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -92,7 +91,7 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
          *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       default:
-         *low = as_written(agxc_spv_build2(s, AGXC_OP_IMUL, a[i], b[i]));
+         *low = agxc_spv_as_written(agxc_spv_build2(s, AGXC_OP_IMUL, a[i], b[i]));
          *high = agxc_spv_build2(s, in->opcode == SpvOpUMulExtended ? AGXC_OP_UMULH : AGXC_OP_SMULH,
                                  a[i], b[i]);
       }

@@ -226,12 +226,15 @@ void agxc_spv_op_times_scalar(struct agxc_spv *s, const struct agxc_spv_instr *i
    if (!has_floats(type) && type->kind != AGXC_SPV_COOPERATIVE)
       agxc_spv_invalid(s, "result type %u", type->id);
    const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type);
-   struct agxc_ref scalar = agxc_spv_scalar(s, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT);
+   bool is_int = type->kind == AGXC_SPV_COOPERATIVE && type->elem->kind == AGXC_SPV_INT;
+   struct agxc_ref scalar =
+      agxc_spv_scalar(s, agxc_spv_operand(s, in, 1), is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT);
    if (scalar.bits != agxc_spv_scalar_bits(s, type)[0])
       agxc_spv_invalid(s, "scalar of %u bits", scalar.bits);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, refs[i], scalar);
+      out[i] = agxc_spv_as_written(
+         agxc_spv_build2(s, is_int ? AGXC_OP_IMUL : AGXC_OP_FMUL, refs[i], scalar));
    agxc_spv_define(s, in, out);
 }
 

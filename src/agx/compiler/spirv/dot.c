@@ -58,8 +58,7 @@ static uint32_t elements(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
    return count;
 }
 
-/* a + b kept inside the range of `bits`, which may be fewer than those of a and b. */
-static struct agxc_ref add_saturated(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b,
+struct agxc_ref agxc_spv_add_limited(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b,
                                      bool is_signed, unsigned bits)
 {
    unsigned wide = a.bits;
@@ -111,8 +110,8 @@ void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in
    }
    if (saturates) {
       struct agxc_ref start = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
-      sum =
-         add_saturated(s, sum, agxc_spv_resize(s, start, bits, is_signed), is_signed, type->bits);
+      sum = agxc_spv_add_limited(s, sum, agxc_spv_resize(s, start, bits, is_signed), is_signed,
+                                 type->bits);
    }
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, sum, type->bits, false));
 }

@@ -11,6 +11,13 @@ typedef void (*agxc_spv_handler)(struct agxc_spv *s, const struct agxc_spv_instr
 /* Emits code for an instruction of a function body; none for those that mean nothing there. */
 void agxc_spv_run_instruction(struct agxc_spv *s, const struct agxc_spv_instr *in);
 
+/* A product as the application wrote it: it may wrap, other than strides (opt/address.c). */
+struct agxc_ref agxc_spv_as_written(struct agxc_ref product);
+
+/* a + b kept inside the range of `bits`, which may be fewer than those of a and b (dot.c). */
+struct agxc_ref agxc_spv_add_limited(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b,
+                                     bool is_signed, unsigned bits);
+
 /* Emits an operation that is one to one, as op.def says. */
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in);
 #define OP(name, words, flags, handler)                                                            \

@@ -12,9 +12,10 @@
  * Products sum over that dimension, so its order does not matter.
  *
  * Components are halves and singles; products of halves are summed in either, those of singles in
- * singles. Sizes are multiples of 8 up to 64, the scope is Subgroup, and the workgroup must
- * consist of whole subgroups; that all invocations reach each operation is the module's duty, as
- * the extension says. Integers are refused by name.
+ * singles. Or they are integers: products of bytes are summed in words, by way of halves and
+ * singles that hold them exactly (decision 38). Sizes are multiples of 8 up to 64, the scope is
+ * Subgroup, and the workgroup must consist of whole subgroups; that all invocations reach each
+ * operation is the module's duty, as the extension says.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
@@ -290,17 +291,21 @@ void agxc_spv_op_cooperative_length(struct agxc_spv *s, const struct agxc_spv_in
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_u32(count));
 }
 
-/* A matrix operand of a use and size. */
-static const struct agxc_ref *factor(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                                     uint32_t i, uint32_t rows, uint32_t columns,
-                                     struct agxc_spv_type **out_type)
+struct matrix {
+   struct agxc_spv_type *type;
+   const struct agxc_ref *refs;
+};
+
+/* A matrix operand of a use and size; rows 0: any. */
+static struct matrix factor(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
+                            uint32_t rows, uint32_t columns)
 {
-   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), out_type);
-   const struct agxc_spv_type *type = *out_type;
-   if (type->kind != AGXC_SPV_COOPERATIVE || type->use != i || (rows && type->rows != rows) ||
-       type->columns != columns)
-      agxc_spv_invalid(s, "operand %u of type %u", i, type->id);
-   return refs;
+   struct matrix m;
+   m.refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &m.type);
+   if (m.type->kind != AGXC_SPV_COOPERATIVE || m.type->use != i || (rows && m.type->rows != rows) ||
+       m.type->columns != columns)
+      agxc_spv_invalid(s, "operand %u of type %u", i, m.type->id);
+   return m;
 }
 
 static struct agxc_ref pair_of(struct agxc_spv *s, const struct agxc_spv_type *type,
@@ -311,48 +316,137 @@ static struct agxc_ref pair_of(struct agxc_spv *s, const struct agxc_spv_type *t
 
 /* d += a b, block by block; blocks of d change with every instruction, since each waits for
  * the one before it on the same block. */
-static void multiply(struct agxc_spv *s, const struct agxc_spv_type *a_type,
-                     const struct agxc_ref *a, const struct agxc_spv_type *b_type,
-                     const struct agxc_ref *b, const struct agxc_spv_type *type, struct agxc_ref *d)
+static void multiply(struct agxc_spv *s, struct matrix a, struct matrix b,
+                     const struct agxc_spv_type *type, struct agxc_ref *d)
 {
-   for (uint32_t k = 0; k < a_type->columns / BLOCK; k++)
+   for (uint32_t k = 0; k < a.type->columns / BLOCK; k++)
       for (uint32_t x = 0; x < type->rows / BLOCK; x++)
          for (uint32_t y = 0; y < type->columns / BLOCK; y++) {
-            struct agxc_ref left = pair_of(s, a_type, a, x, k);
-            struct agxc_ref right = pair_of(s, b_type, b, k, y);
+            struct agxc_ref left = pair_of(s, a.type, a.refs, x, k);
+            struct agxc_ref right = pair_of(s, b.type, b.refs, k, y);
             struct agxc_ref sum =
                agxc_build_matrix_fma(&s->b, left, right, pair_of(s, type, d, x, y));
             agxc_split(&s->b, sum, &d[number_of(type, x, y, 0)]);
          }
 }
 
-void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_instr *in)
+/* Source: docs/hw/machine.md, section 12: halves may be summed in halves or singles, singles
+ * in singles only. */
+static void check_floats(struct agxc_spv *s, uint32_t a, uint32_t b, uint32_t d, uint32_t operands)
 {
-   struct agxc_spv_type *type = matrix_type(s, in->type_id), *a_type, *b_type, *c_type;
-   const struct agxc_ref *c = factor(s, in, 2, type->rows, type->columns, &c_type);
-   struct agxc_spv_type *first;
-   agxc_spv_value(s, agxc_spv_operand(s, in, 0), &first);
-   const struct agxc_ref *a = factor(s, in, 0, type->rows, first->columns, &a_type);
-   const struct agxc_ref *b = factor(s, in, 1, a_type->columns, type->columns, &b_type);
-   uint32_t operands = agxc_spv_operand_count(in) > 3 ? agxc_spv_operand(s, in, 3) : 0;
-   check_lanes(s);
    if (operands)
-      agxc_spv_missing(s, "cooperative matrix operands 0x%x are not supported: give none",
-                       operands);
-   if (type->use != AGXC_SPV_USE_ACCUMULATOR || c_type->elem->bits != type->elem->bits)
-      agxc_spv_missing(s,
-                       "cooperative matrix of type %u from a sum of type %u is not supported: use "
-                       "one type for both",
-                       type->id, c_type->id);
-   /* Source: docs/hw/machine.md, section 12: halves may be summed in halves or singles, singles
-    * in singles only. */
-   if (a_type->elem->bits != b_type->elem->bits || a_type->elem->bits > type->elem->bits)
+      agxc_spv_invalid(s, "cooperative matrix operands 0x%x for floats", operands);
+   if (a != b || a > d)
       agxc_spv_missing(s,
                        "cooperative matrix product of float%u and float%u in float%u is not "
                        "supported: factors have one width, results that or a larger one",
-                       a_type->elem->bits, b_type->elem->bits, type->elem->bits);
+                       a, b, d);
+}
+
+/* ---- integers ---------------------------------------------------------- */
+
+/* Operands of OpCooperativeMatrixMulAddKHR. Source: the SPIR-V registry. */
+#define A_IS_SIGNED      0x1u
+#define B_IS_SIGNED      0x2u
+#define C_IS_SIGNED      0x4u
+#define RESULT_IS_SIGNED 0x8u
+#define SATURATES        0x10u
+
+/* A byte x is the half 2^-10 x, so that products are multiples of 2^-20. That is the last place of
+ * singles between 8 and 16, whose sums thus stay exact and, started at 12, have 2^20 times the sum
+ * of products as the difference of their bits: at most 64 * 255^2, less than 2^22. */
+#define TO_HALF   0x7400u     /* 2^14, as a half */
+#define SIGN_BIAS 0xb000u     /* -2^7 * 2^-10, as a half */
+#define TWELVE    0x41400000u /* as a single */
+
+/* The bits of a byte are those of the denormal half 2^-24 x; of a signed one, with its sign bit
+ * turned, those of x + 128. */
+static struct agxc_ref half_of_byte(struct agxc_spv *s, struct agxc_ref byte, bool is_signed)
+{
+   struct agxc_ref half = agxc_spv_resize(s, byte, 16, false);
+   if (!is_signed)
+      return agxc_build_fmul(&s->b, half, agxc_imm(TO_HALF, 16));
+   half = agxc_spv_build2(s, AGXC_OP_IXOR, half, agxc_imm(0x80, 16));
+   return agxc_build_ffma(&s->b, half, agxc_imm(TO_HALF, 16), agxc_imm(SIGN_BIAS, 16));
+}
+
+static struct matrix halves_of(struct agxc_spv *s, struct matrix m, bool is_signed)
+{
+   struct agxc_ref *out = agxc_spv_refs(s, m.type->scalars);
+   for (uint32_t i = 0; i < m.type->scalars; i++)
+      out[i] = half_of_byte(s, m.refs[i], is_signed);
+   return (struct matrix){m.type, out};
+}
+
+/* d = c + a b in words. */
+static void multiply_bytes(struct agxc_spv *s, struct matrix a, struct matrix b, struct matrix c,
+                           uint32_t operands, struct agxc_ref *d)
+{
+   struct agxc_ref start = agxc_spv_u32(TWELVE), back = agxc_spv_u32(0u - TWELVE);
+   for (uint32_t i = 0; i < c.type->scalars; i++)
+      d[i] = start;
+   multiply(s, halves_of(s, a, operands & A_IS_SIGNED), halves_of(s, b, operands & B_IS_SIGNED),
+            c.type, d);
+   for (uint32_t i = 0; i < c.type->scalars; i++) {
+      if (operands & SATURATES) {
+         struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IADD, d[i], back);
+         d[i] = agxc_spv_add_limited(s, product, c.refs[i], operands & RESULT_IS_SIGNED, 32);
+      } else { /* what does not wait for the product comes first */
+         struct agxc_ref sum = agxc_spv_build2(s, AGXC_OP_IADD, c.refs[i], back);
+         d[i] = agxc_spv_build2(s, AGXC_OP_IADD, sum, d[i]);
+      }
+   }
+}
+
+static void check_integers(struct agxc_spv *s, uint32_t a, uint32_t b, uint32_t d,
+                           uint32_t operands)
+{
+   const uint32_t sums = C_IS_SIGNED | RESULT_IS_SIGNED;
+   if (a != 8 || b != 8 || d != 32)
+      agxc_spv_missing(s,
+                       "cooperative matrix product of int%u and int%u in int%u is not supported: "
+                       "factors have 8 bits, results 32",
+                       a, b, d);
+   if (operands & ~(A_IS_SIGNED | B_IS_SIGNED | sums | SATURATES))
+      agxc_spv_missing(s,
+                       "cooperative matrix operands 0x%x are not supported: leave out what is new "
+                       "in them",
+                       operands);
+   if (operands & SATURATES && (operands & sums) != 0 && (operands & sums) != sums)
+      agxc_spv_missing(s,
+                       "saturating cooperative matrix of one signedness from a sum of another "
+                       "(operands 0x%x) is not supported: use one for both",
+                       operands);
+}
+
+void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = matrix_type(s, in->type_id), *first;
+   struct matrix c = factor(s, in, 2, type->rows, type->columns);
+   agxc_spv_value(s, agxc_spv_operand(s, in, 0), &first);
+   struct matrix a = factor(s, in, 0, type->rows, first->columns);
+   struct matrix b = factor(s, in, 1, first->columns, type->columns);
+   uint32_t operands = agxc_spv_operand_count(in) > 3 ? agxc_spv_operand(s, in, 3) : 0;
+   const struct agxc_spv_type *sum = type->elem;
+   check_lanes(s);
+   if (type->use != AGXC_SPV_USE_ACCUMULATOR || c.type->elem->kind != sum->kind ||
+       c.type->elem->bits != sum->bits)
+      agxc_spv_missing(s,
+                       "cooperative matrix of type %u from a sum of type %u is not supported: use "
+                       "one type for both",
+                       type->id, c.type->id);
+   if (a.type->elem->kind != sum->kind || b.type->elem->kind != sum->kind)
+      agxc_spv_missing(s, "cooperative matrix product with integers and floats is not supported: "
+                          "convert one of them");
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   memcpy(out, c, type->scalars * sizeof(*out));
-   multiply(s, a_type, a, b_type, b, type, out);
+   uint32_t a_bits = a.type->elem->bits, b_bits = b.type->elem->bits;
+   if (sum->kind == AGXC_SPV_INT) {
+      check_integers(s, a_bits, b_bits, sum->bits, operands);
+      multiply_bytes(s, a, b, c, operands, out);
+   } else {
+      check_floats(s, a_bits, b_bits, sum->bits, operands);
+      memcpy(out, c.refs, type->scalars * sizeof(*out));
+      multiply(s, a, b, type, out);
+   }
    agxc_spv_define(s, in, out);
 }

@@ -59,7 +59,7 @@ struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer
 /* Writes scalars to what p points to; fails for places that are read-only. */
 void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                     const struct agxc_ref *refs, bool is_volatile);
-/* A vector at a memory pointer: count elements of that many bits, 16 or 32. */
+/* A vector at a memory pointer: count elements of that many bits, 8 to 32. */
 void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
                           uint32_t count, bool is_volatile, struct agxc_ref *out);
 /* Likewise written: count elements, all as wide as the first. */

@@ -462,14 +462,11 @@ static void read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in
    uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
    if (scope != SpvScopeSubgroup)
       agxc_spv_missing(s, "cooperative matrix of scope %u: Subgroup (3) only", scope);
-   if (type->elem->kind == AGXC_SPV_INT)
-      agxc_spv_missing(
-         s, "cooperative matrix of integers (%s%u) is not supported: use floats of 16 or 32 bits",
-         type->elem->is_signed ? "int" : "uint", type->elem->bits);
-   if (type->elem->kind != AGXC_SPV_FLOAT || type->elem->bits > 32)
+   bool is_number = type->elem->kind == AGXC_SPV_INT || type->elem->kind == AGXC_SPV_FLOAT;
+   if (!is_number || type->elem->bits > 32)
       agxc_spv_missing(s,
-                       "cooperative matrix with components of type %u is not supported: use floats "
-                       "of 16 or 32 bits",
+                       "cooperative matrix with components of type %u is not supported: use "
+                       "numbers of at most 32 bits",
                        type->elem->id);
    type->rows = read_size(s, in, 2);
    type->columns = read_size(s, in, 3);
