@@ -247,7 +247,9 @@ static struct agxc_ref rule_sign(struct agxc_algebra *a, struct agxc_ref x, stru
    if ((def = agxc_def_as(x, AGXC_OP_FSUB)) && !(a->instr->flags & AGXC_INSTR_PRECISE) &&
        !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FSUB, *agxc_src_b(def), *agxc_src_a(def));
-   if ((def = def_const(&x, AGXC_OP_FMUL)) && !(def->flags & AGXC_INSTR_PRECISE))
+   /* A product that others read stays: most readers take the sign as a modifier. */
+   if (agxc_alg_used_once(a, &x) && (def = def_const(&x, AGXC_OP_FMUL)) &&
+       !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(agxc_src_b(def)));
    return agxc_none();
 }

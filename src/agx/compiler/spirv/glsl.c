@@ -64,6 +64,7 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
    for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
       x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_to_bits(s, x[i], 32)
                                       : agxc_spv_resize(s, x[i], 32, true);
+   s->rounds_to_half = bits == 16;
    struct agxc_ref out = row->each(s, x);
    return row->kinds[0] == 'f' ? agxc_spv_glsl_to_bits(s, out, bits) : out;
 }

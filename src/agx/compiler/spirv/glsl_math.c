@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions of GLSL.std.450 that work on each component alone. Polynomials are the
- * single-precision minimax ones of the Cephes library, good to about 2 ULP in their
- * range; Vulkan asks for 4096 ULP of atan and for what the defining formulas give
- * elsewhere (Vulkan 1.3, Precision and Operation of SPIR-V Instructions).
+ * Functions of GLSL.std.450 that work on each component alone. Polynomials are minimax ones of the
+ * relative error, good to 1 or 2 ULP in their range (some are those of the Cephes library); Vulkan
+ * asks for 4096 ULP of atan and for what the defining formulas give elsewhere (Vulkan 1.3,
+ * Precision and Operation of SPIR-V Instructions). Where the result is rounded to a half, shorter
+ * ones do, whose relative error is below 2^-14: a tenth of an ULP of a half.
  */
 #include "agx/compiler/spirv/glsl_impl.h"
 
@@ -26,14 +27,25 @@ static struct agxc_ref copy_sign(struct agxc_spv *s, struct agxc_ref size, struc
    return agxc_spv_build2(s, AGXC_OP_IOR, rest, bit);
 }
 
+struct poly {
+   unsigned count;
+   float c[7];
+};
+
+/* c[0] + c[1] z + ... */
+static struct agxc_ref poly(struct agxc_spv *s, const struct poly *p, struct agxc_ref z)
+{
+   struct agxc_ref sum = agxc_spv_f32(p->c[p->count - 1]);
+   for (unsigned i = p->count - 1; i-- > 0;)
+      sum = agxc_spv_ffma(s, sum, z, agxc_spv_f32(p->c[i]));
+   return sum;
+}
+
 /* x + x * z * (c[0] + c[1] z + ...), z = x squared or given. */
 static struct agxc_ref odd_poly(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref z,
-                                const float *c, unsigned count)
+                                const struct poly *p)
 {
-   struct agxc_ref sum = agxc_spv_f32(c[count - 1]);
-   for (unsigned i = count - 1; i-- > 0;)
-      sum = agxc_spv_ffma(s, sum, z, agxc_spv_f32(c[i]));
-   return agxc_spv_ffma(s, agxc_spv_fmul(s, sum, z), x, x);
+   return agxc_spv_ffma(s, agxc_spv_fmul(s, poly(s, p, z), z), x, x);
 }
 
 /* ---- signs, ranges ----------------------------------------------------- */
@@ -156,69 +168,71 @@ struct agxc_ref agxc_spv_glsl_tan(struct agxc_spv *s, const struct agxc_ref *x)
    return agxc_spv_build2(s, AGXC_OP_FDIV, sine, agxc_spv_fop(s, AGXC_OP_FCOS, x[0]));
 }
 
-/* asin(a) for 0 <= a <= 1/2; above, with big set, asin(sqrt((1 - a) / 2)). */
-static struct agxc_ref asin_core(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref *out_big)
-{
-   static const float c[] = {1.6666752422e-1f, 7.4953002686e-2f, 4.5470025998e-2f, 2.4181311049e-2f,
-                             4.2163199048e-2f};
-   struct agxc_ref big = less(s, agxc_spv_f32(0.5f), a);
-   struct agxc_ref half = agxc_spv_ffma(s, a, agxc_spv_f32(-0.5f), agxc_spv_f32(0.5f));
-   struct agxc_ref z = agxc_spv_select(s, big, half, agxc_spv_fmul(s, a, a));
-   struct agxc_ref y = agxc_spv_select(s, big, agxc_spv_fop(s, AGXC_OP_FSQRT, half), a);
-   *out_big = big;
-   return odd_poly(s, y, z, c, AGX_COUNT(c));
-}
-
+/* Up to 1/2 a polynomial in x; above, asin(|x|) = pi / 2 - 2 asin(sqrt((1 - |x|) / 2)). */
 struct agxc_ref agxc_spv_glsl_asin(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref big, p = asin_core(s, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), &big);
+   static const struct poly words = {
+      4, {1.666558001e-1f, 7.540531237e-2f, 4.003498095e-2f, 4.995312404e-2f}};
+   static const struct poly halves = {2, {1.650577586e-1f, 9.429868124e-2f}};
+   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
+   struct agxc_ref big = less(s, agxc_spv_f32(0.5f), size);
+   struct agxc_ref half = agxc_spv_ffma(s, size, agxc_spv_f32(-0.5f), agxc_spv_f32(0.5f));
+   struct agxc_ref z = agxc_spv_select(s, big, half, agxc_spv_fmul(s, x[0], x[0]));
+   struct agxc_ref y = agxc_spv_select(s, big, agxc_spv_fop(s, AGXC_OP_FSQRT, half), x[0]);
+   struct agxc_ref p = odd_poly(s, y, z, s->rounds_to_half ? &halves : &words);
    struct agxc_ref rest = agxc_spv_ffma(s, p, agxc_spv_f32(-2), agxc_spv_f32(HALF_PI));
-   return copy_sign(s, agxc_spv_select(s, big, rest, p), x[0]);
+   return agxc_spv_select(s, big, copy_sign(s, rest, x[0]), p);
 }
 
+/* sqrt(1 - |x|) times a polynomial in |x|; of a negative number, pi minus that. */
 struct agxc_ref agxc_spv_glsl_acos(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref big, p = asin_core(s, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), &big);
-   struct agxc_ref twice = agxc_spv_fadd(s, p, p);
+   static const struct poly words = {7,
+                                     {1.570796165f, -2.145847098e-1f, 8.874905469e-2f,
+                                      -4.877412003e-2f, 2.684475735e-2f, -1.109688894e-2f,
+                                      2.279449611e-3f}};
+   static const struct poly halves = {
+      4, {1.570725419f, -2.120525452e-1f, 7.409332782e-2f, -1.861647753e-2f}};
+   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
+   struct agxc_ref root = agxc_spv_fop(s, AGXC_OP_FSQRT, agxc_spv_fsub(s, agxc_spv_f32(1), size));
+   struct agxc_ref angle =
+      agxc_spv_fmul(s, root, poly(s, s->rounds_to_half ? &halves : &words, size));
    struct agxc_ref negative = less(s, x[0], agxc_spv_f32(0));
-   struct agxc_ref far =
-      agxc_spv_select(s, negative, agxc_spv_fsub(s, agxc_spv_f32(PI), twice), twice);
-   struct agxc_ref near = agxc_spv_fsub(s, agxc_spv_f32(HALF_PI), copy_sign(s, p, x[0]));
-   return agxc_spv_select(s, big, far, near);
+   return agxc_spv_select(s, negative, agxc_spv_fsub(s, agxc_spv_f32(PI), angle), angle);
 }
 
-/* Scales both so that neither their sum overflows, nor the reciprocal of the larger one or their
- * difference is a denormal, which would be zero. */
+/* Scales both so that the reciprocal of the larger one is no denormal, which would be zero. */
 static void scale(struct agxc_spv *s, struct agxc_ref *least, struct agxc_ref *most)
 {
    struct agxc_ref is_large = less(s, agxc_spv_f32(0x1p64f), *most);
-   struct agxc_ref factor =
-      agxc_spv_select(s, is_large, agxc_spv_f32(0x1p-3f), agxc_spv_f32(0x1p32f));
+   struct agxc_ref factor = agxc_spv_select(s, is_large, agxc_spv_f32(0x1p-32f), agxc_spv_f32(1));
    *least = agxc_spv_fmul(s, *least, factor);
    *most = agxc_spv_fmul(s, *most, factor);
 }
 
-/* atan(y / x) for y, x >= 0, in 0 .. pi / 2. scales: neither is 1. */
+/* atan(y / x) for y, x >= 0, in 0 .. pi / 2. are_legs: both may be 0 or large; else x is 1. */
 static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct agxc_ref x,
-                                 bool scales)
+                                 bool are_legs)
 {
-   static const float c[] = {-3.33329491539e-1f, 1.99777106478e-1f, -1.38776856032e-1f,
-                             8.05374449538e-2f};
+   static const struct poly words = {7,
+                                     {-3.333239160e-1f, 1.997421408e-1f, -1.404132771e-1f,
+                                      9.968472954e-2f, -6.020312834e-2f, 2.473406222e-2f,
+                                      -4.822533989e-3f}};
+   static const struct poly halves = {
+      4, {-3.321307199e-1f, 1.868141767e-1f, -9.409794080e-2f, 2.484028164e-2f}};
    /* Selects pass a NaN on, which minima and maxima drop. */
    struct agxc_ref steep = less(s, x, y);
    struct agxc_ref least = agxc_spv_select(s, steep, x, y);
    struct agxc_ref most = agxc_spv_select(s, steep, y, x);
-   if (scales)
+   if (are_legs)
       scale(s, &least, &most);
-   /* Above tan(pi / 8), atan(t) = pi / 4 + atan((t - 1) / (t + 1)). */
-   struct agxc_ref middle = less(s, agxc_spv_fmul(s, most, agxc_spv_f32(0.414213562f)), least);
-   struct agxc_ref top = agxc_spv_select(s, middle, agxc_spv_fsub(s, least, most), least);
-   struct agxc_ref bottom = agxc_spv_select(s, middle, agxc_spv_fadd(s, least, most), most);
-   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, top, bottom);
-   struct agxc_ref is_zero = agxc_spv_build2(s, AGXC_OP_FEQ, bottom, agxc_spv_f32(0));
-   ratio = agxc_spv_select(s, is_zero, top, ratio); /* 0, or NaN */
-   struct agxc_ref p = odd_poly(s, ratio, agxc_spv_fmul(s, ratio, ratio), c, AGX_COUNT(c));
-   p = agxc_spv_fadd(s, p, agxc_spv_select(s, middle, agxc_spv_f32(PI / 4), agxc_spv_f32(0)));
+   struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, least, most);
+   if (are_legs) {
+      struct agxc_ref is_zero = agxc_spv_build2(s, AGXC_OP_FEQ, most, agxc_spv_f32(0));
+      ratio = agxc_spv_select(s, is_zero, least, ratio); /* 0, or NaN */
+   }
+   struct agxc_ref square = agxc_spv_fmul(s, ratio, ratio);
+   struct agxc_ref p = odd_poly(s, ratio, square, s->rounds_to_half ? &halves : &words);
    return agxc_spv_select(s, steep, agxc_spv_fsub(s, agxc_spv_f32(HALF_PI), p), p);
 }
 
@@ -252,45 +266,53 @@ struct agxc_ref agxc_spv_glsl_atan2(struct agxc_spv *s, const struct agxc_ref *x
 
 /* ---- hyperbolic functions ---------------------------------------------- */
 
-/* Chooses the polynomial where |x| is below limit, with the sign of x for the rest. */
-static struct agxc_ref near_zero(struct agxc_spv *s, struct agxc_ref x, float limit, const float *c,
-                                 unsigned count, struct agxc_ref far)
+/* Below this, the functions that begin with x are x, where the result is rounded to a half. */
+#define NEAR_HALF 0.01f
+
+/* Chooses the polynomial where |x| is below limit. There the others cancel. */
+static struct agxc_ref near_zero(struct agxc_spv *s, struct agxc_ref x, float limit,
+                                 const struct poly *p, struct agxc_ref far)
 {
-   struct agxc_ref p = odd_poly(s, x, agxc_spv_fmul(s, x, x), c, count);
-   struct agxc_ref is_near = less(s, agxc_spv_fop(s, AGXC_OP_FABS, x), agxc_spv_f32(limit));
-   return agxc_spv_select(s, is_near, p, copy_sign(s, far, x));
+   bool is_x = s->rounds_to_half;
+   struct agxc_ref near = is_x ? x : odd_poly(s, x, agxc_spv_fmul(s, x, x), p);
+   struct agxc_ref is_near =
+      less(s, agxc_spv_fop(s, AGXC_OP_FABS, x), agxc_spv_f32(is_x ? NEAR_HALF : limit));
+   return agxc_spv_select(s, is_near, near, far);
+}
+
+/* exp(x) and exp(-x) */
+static void both_exponentials(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref out[2])
+{
+   struct agxc_ref power = agxc_spv_fmul(s, x, agxc_spv_f32(LOG2_E));
+   out[0] = agxc_spv_fop(s, AGXC_OP_FEXP2, power);
+   out[1] = agxc_spv_fop(s, AGXC_OP_FEXP2, agxc_spv_fop(s, AGXC_OP_FNEG, power));
 }
 
 struct agxc_ref agxc_spv_glsl_sinh(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   static const float c[] = {1.66667160211e-1f, 8.33028376239e-3f, 2.03721912945e-4f};
-   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
-   struct agxc_ref e = agxc_spv_glsl_exp(s, &size);
-   struct agxc_ref inverse = agxc_spv_fop(s, AGXC_OP_FRCP, e);
-   struct agxc_ref far = agxc_spv_fmul(s, agxc_spv_fsub(s, e, inverse), agxc_spv_f32(0.5f));
-   return near_zero(s, x[0], 1, c, AGX_COUNT(c), far);
+   static const struct poly p = {3, {1.66667160211e-1f, 8.33028376239e-3f, 2.03721912945e-4f}};
+   struct agxc_ref e[2];
+   both_exponentials(s, x[0], e);
+   struct agxc_ref far = agxc_spv_fmul(s, agxc_spv_fsub(s, e[0], e[1]), agxc_spv_f32(0.5f));
+   return near_zero(s, x[0], 1, &p, far);
 }
 
 struct agxc_ref agxc_spv_glsl_cosh(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
-   struct agxc_ref e = agxc_spv_glsl_exp(s, &size);
-   return agxc_spv_fmul(s, agxc_spv_fadd(s, e, agxc_spv_fop(s, AGXC_OP_FRCP, e)),
-                        agxc_spv_f32(0.5f));
+   struct agxc_ref e[2];
+   both_exponentials(s, x[0], e);
+   return agxc_spv_fmul(s, agxc_spv_fadd(s, e[0], e[1]), agxc_spv_f32(0.5f));
 }
 
+/* 1 - 2 / (exp(2 x) + 1); an exponential that overflows gives 1. */
 struct agxc_ref agxc_spv_glsl_tanh(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   static const float c[] = {-3.33332819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f,
-                             2.06390887954e-2f, -5.70498872745e-3f};
-   /* Beyond 10 the result is 1; that keeps the exponential finite. */
-   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]), ten = agxc_spv_f32(10);
-   size = agxc_spv_select(s, less(s, ten, size), ten, size); /* passes a NaN on */
-   struct agxc_ref twice = agxc_spv_fadd(s, size, size);
-   struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_glsl_exp(s, &twice), agxc_spv_f32(1));
+   static const struct poly p = {3, {-3.333266316e-1f, 1.329982538e-1f, -4.914850209e-2f}};
+   struct agxc_ref power = agxc_spv_fmul(s, x[0], agxc_spv_f32(2 * LOG2_E));
+   struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_fop(s, AGXC_OP_FEXP2, power), agxc_spv_f32(1));
    struct agxc_ref far =
       agxc_spv_ffma(s, agxc_spv_fop(s, AGXC_OP_FRCP, above), agxc_spv_f32(-2), agxc_spv_f32(1));
-   return near_zero(s, x[0], 0.625f, c, AGX_COUNT(c), far);
+   return near_zero(s, x[0], 0.35f, &p, far);
 }
 
 /* log(x + sqrt(x * x + one)) */
@@ -303,10 +325,10 @@ static struct agxc_ref log_of_root(struct agxc_spv *s, struct agxc_ref x, float 
 
 struct agxc_ref agxc_spv_glsl_asinh(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   static const float c[] = {-1.6666288134e-1f, 7.4847586088e-2f, -4.2699340972e-2f,
-                             2.0122003309e-2f};
+   static const struct poly p = {
+      4, {-1.6666288134e-1f, 7.4847586088e-2f, -4.2699340972e-2f, 2.0122003309e-2f}};
    struct agxc_ref far = log_of_root(s, agxc_spv_fop(s, AGXC_OP_FABS, x[0]), 1);
-   return near_zero(s, x[0], 0.5f, c, AGX_COUNT(c), far);
+   return near_zero(s, x[0], 0.5f, &p, copy_sign(s, far, x[0]));
 }
 
 struct agxc_ref agxc_spv_glsl_acosh(struct agxc_spv *s, const struct agxc_ref *x)
@@ -316,14 +338,15 @@ struct agxc_ref agxc_spv_glsl_acosh(struct agxc_spv *s, const struct agxc_ref *x
 
 struct agxc_ref agxc_spv_glsl_atanh(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   static const float c[] = {3.33337300303e-1f, 1.99782164500e-1f, 1.46691431730e-1f,
-                             8.24370301058e-2f, 1.81740078349e-1f};
-   struct agxc_ref size = agxc_spv_fop(s, AGXC_OP_FABS, x[0]);
-   struct agxc_ref above = agxc_spv_fadd(s, agxc_spv_f32(1), size);
-   struct agxc_ref below = agxc_spv_fsub(s, agxc_spv_f32(1), size);
+   static const struct poly p = {5,
+                                 {3.33337300303e-1f, 1.99782164500e-1f, 1.46691431730e-1f,
+                                  8.24370301058e-2f, 1.81740078349e-1f}};
+   struct agxc_ref above = agxc_spv_fadd(s, x[0], agxc_spv_f32(1));
+   struct agxc_ref below = agxc_spv_fsub(s, agxc_spv_f32(1), x[0]);
    struct agxc_ref ratio = agxc_spv_build2(s, AGXC_OP_FDIV, above, below);
-   struct agxc_ref far = agxc_spv_fmul(s, agxc_spv_glsl_log(s, &ratio), agxc_spv_f32(0.5f));
-   return near_zero(s, x[0], 0.5f, c, AGX_COUNT(c), far);
+   struct agxc_ref far =
+      agxc_spv_fmul(s, agxc_spv_fop(s, AGXC_OP_FLOG2, ratio), agxc_spv_f32(LN_2 / 2));
+   return near_zero(s, x[0], 0.5f, &p, far);
 }
 
 /* ---- bits -------------------------------------------------------------- */

@@ -292,7 +292,8 @@ struct agxc_spv {
    struct agxc_spv_flow *flow;
    struct agxc_ssa *ssa;
    uint32_t instance, instance_count, call_depth, emitted, scan_mark;
-   bool is_precise; /* the instruction being emitted is to be computed as written */
+   bool is_precise;     /* the instruction being emitted is to be computed as written */
+   bool rounds_to_half; /* the function being made works on 32 bits for a result of 16 */
    /* Execution modes and capabilities (float.c). */
    bool precise_halves, precise_words; /* all instructions of 16 or 32 bits are */
    bool flushes;                       /* 32-bit denormals must not survive anything */
