@@ -209,6 +209,34 @@ static void run_product(struct fixture *f, struct product *p, struct agx_test_rn
    agx_release(executable);
 }
 
+/* What Mesa's lavapipe has, too, whose matrices are of other code than ours and lie in SIMD-groups
+ * of eight lanes. */
+static void products_as_recorded(void **state)
+{
+   static const unsigned sizes[][3] = {{8, 8, 8}};
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   for (unsigned i = 0; i < 2 * 16 * 2 * 2 * AGX_COUNT(sizes); i++) {
+      const unsigned *size = sizes[i / 128];
+      struct product p = {.kind = &kinds[i >> 6 & 1],
+                          .m = size[0],
+                          .n = size[1],
+                          .k = size[2],
+                          .rows = i & 15,
+                          .packed = i >> 4 & 1,
+                          .loops = i >> 5 & 1,
+                          .turns = 1 + (i >> 5 & 1),
+                          .inputs = i % 3,
+                          .line = 32 + 8 * (i & 1)};
+      struct agx_test_rng rng = {0x0dd + 2 * (i % 128)}; /* the same with other sizes in front */
+      char name[96];
+      snprintf(name, sizeof(name), "%s.%ux%ux%u.%u.%u.%u", p.kind->kernel, p.m, p.n, p.k, p.rows,
+               p.packed, p.loops);
+      run_product(&f, &p, &rng, name);
+   }
+   fixture_close(&f);
+}
+
 static struct product random_product(struct agx_test_rng *rng, unsigned i)
 {
    static const enum agx_robustness robust[] = {AGX_ROBUST_OFF, AGX_ROBUST_CLAMP, AGX_ROBUST_ZERO};
@@ -358,6 +386,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_all_shapes),
       cmocka_unit_test(largest_sums_are_exact),
+      cmocka_unit_test(products_as_recorded),
       cmocka_unit_test(elements_and_types),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
