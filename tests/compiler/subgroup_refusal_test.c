@@ -61,14 +61,19 @@ static void check(const struct change *change, uint32_t *words, size_t size)
                change->message);
 }
 
-static uint32_t *read_kernel(const char *kernel, size_t *out_size)
+static uint32_t *read_from(const char *folder, const char *kernel, size_t *out_size)
 {
    char name[64];
-   snprintf(name, sizeof(name), "kernels/%s.spv", kernel);
+   snprintf(name, sizeof(name), "%s/%s.spv", folder, kernel);
    char *path = agx_test_path(name);
    uint32_t *words = (uint32_t *)(void *)agx_test_read_file(path, out_size);
    free(path);
    return words;
+}
+
+static uint32_t *read_kernel(const char *kernel, size_t *out_size)
+{
+   return read_from("kernels", kernel, out_size);
 }
 
 static void each_is_refused_by_name(void **state)
@@ -123,6 +128,27 @@ static void other_scopes_are_refused(void **state)
    }
 }
 
+/* A matrix is no input of a stage: what its elements would be nobody says. */
+static void matrices_are_no_inputs(void **state)
+{
+   static const struct {
+      const char *kernel;
+      agx_status code;
+      const char *message;
+   } cases[] = {
+      {"matrix_builtin", AGX_INVALID_ARGUMENT, "builtin LocalInvocationIndex of type"},
+      {"matrix_attribute", AGX_UNIMPLEMENTED, "which is no number"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_options options = {.chip = agx_chip_find("g13g")};
+      struct agx_program *program = NULL;
+      size_t size;
+      uint32_t *words = read_from("compiler/spv", cases[i].kernel, &size);
+      assert_fails(agxc_compile(words, size, &options, &program), cases[i].code, cases[i].message);
+      free(words);
+   }
+}
+
 /* ---- bitcasts ---------------------------------------------------------- */
 
 /* Compiles a kernel of matrices whose negation is a bitcast. */
@@ -152,6 +178,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_is_refused_by_name),
       cmocka_unit_test(other_scopes_are_refused),
+      cmocka_unit_test(matrices_are_no_inputs),
       cmocka_unit_test(matrices_of_all_sizes_are_cast),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,9 +102,10 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
                        d->value);
    uint32_t components = builtin_components(d->value);
    const struct agxc_spv_type *component = agxc_spv_component(var->type);
-   bool has_count =
-      var->type->kind == AGXC_SPV_VECTOR ? var->type->count == components : components == 1;
-   if (!has_count || !component || component->kind != AGXC_SPV_INT || component->bits != 32)
+   bool has_count = var->type->kind == AGXC_SPV_VECTOR
+                       ? var->type->count == components
+                       : components == 1 && agxc_spv_type_is_scalar(var->type);
+   if (!has_count || component->kind != AGXC_SPV_INT || component->bits != 32)
       agxc_spv_invalid(s, "builtin %s of type %u: declare it with %u 32-bit integer%s", name,
                        var->type->id, components, components == 1 ? "" : "s");
    var->builtin = d->value;

@@ -116,7 +116,8 @@ static uint32_t visit_input(struct agxc_spv *s, const struct agxc_spv_type *type
    }
    const struct agxc_spv_type *scalar = agxc_spv_component(type);
    uint32_t count = type->kind == AGXC_SPV_VECTOR ? type->count : 1;
-   if (!scalar || (scalar->kind != AGXC_SPV_INT && scalar->kind != AGXC_SPV_FLOAT))
+   bool is_number = scalar && (scalar->kind == AGXC_SPV_INT || scalar->kind == AGXC_SPV_FLOAT);
+   if (!is_number || type->kind == AGXC_SPV_COOPERATIVE)
       agxc_spv_missing(
          s, "vertex input of type %u, which is no number, is not supported: use integers or floats",
          type->id);
