@@ -2,6 +2,7 @@
  *
  * The host's threads: how many there are, in which order they take jobs, how they end.
  */
+#include "base/sanitizers.h"
 #include "support.h"
 
 #include <pthread.h>
@@ -10,7 +11,6 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-#include "../virtual/sanitized.h"
 #include "failing_alloc.h"
 #include "hal/core/object.h"
 #include "hal/host/host_pool.h"
@@ -162,7 +162,7 @@ static void threads_may_be_refused(void **state)
    struct host_pool it;
    struct work work = {.job.type = &call, .over = &it.over};
    struct rlimit before;
-   if (SANITIZED) /* takes address space by itself */
+   if (AGX_SANITIZED) /* takes address space by itself */
       skip();
    open_pool(&it, 2);
    getrlimit(RLIMIT_AS, &before);

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "client.h"
-#include "sanitized.h"
 #include "support.h"
 
 /* The command that starts this program as a client, see client.h. It holds until the next call. */
@@ -56,7 +56,7 @@ static void run_client(const char *environment, char *output, size_t capacity)
 
 static void a_libdrm_program_finds_the_node(void **state)
 {
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       skip();
    char output[4096];
    run_client("AGX_DEVICE=virtual", output, sizeof(output));
@@ -67,7 +67,7 @@ static void a_libdrm_program_finds_the_node(void **state)
 
 static void the_chip_is_chosen_by_name(void **state)
 {
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       skip();
    char output[4096];
    run_client("AGX_DEVICE=virtual:g14s", output, sizeof(output));
@@ -94,7 +94,7 @@ static int run_tool(const char *environment, const char *arguments, const char *
 static void the_end_tells_of_failures(void **state)
 {
    char output[4096];
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       skip();
    assert_int_equal(run_tool("", "--check", this_program("draws"), output, sizeof(output)), 0);
    assert_non_null(strstr(output, "fine\n"));
@@ -109,7 +109,7 @@ static void the_end_tells_of_failures(void **state)
 static void every_way_leads_to_the_node(void **state)
 {
    char output[4096];
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       skip();
    assert_int_equal(run_tool("", "", this_program("ways"), output, sizeof(output)), 0);
    assert_string_equal(output, "fine\n");
@@ -128,7 +128,7 @@ static bool has_seccomp(void)
 static void a_static_program_is_served(void **state)
 {
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !static_program())
+   if (AGX_SANITIZED || !has_seccomp() || !static_program())
       skip();
    int code = run_tool("", "", static_program(), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
@@ -138,7 +138,7 @@ static void a_static_program_is_served(void **state)
 static void system_calls_of_its_own_are_served(void **state)
 {
    char output[4096];
-   if (SANITIZED || !has_seccomp())
+   if (AGX_SANITIZED || !has_seccomp())
       skip();
    int code = run_tool("", "--seccomp", this_program("calls"), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
@@ -149,7 +149,7 @@ static void system_calls_of_its_own_are_served(void **state)
 static void a_static_child_is_served(void **state)
 {
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !static_program())
+   if (AGX_SANITIZED || !has_seccomp() || !static_program())
       skip();
    int code = run_tool("", "-- env -i", static_program(), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
@@ -162,7 +162,7 @@ static void a_static_child_is_served(void **state)
 static void one_runs_inside_another(void **state)
 {
    char output[4096], arguments[1024];
-   if (SANITIZED || !has_seccomp() || !static_program())
+   if (AGX_SANITIZED || !has_seccomp() || !static_program())
       skip();
    snprintf(arguments, sizeof(arguments), "-- '%s' virtual", getenv("AGX_TEST_TOOL"));
    int code = run_tool("", arguments, static_program(), output, sizeof(output));
@@ -178,7 +178,7 @@ static void one_runs_inside_another(void **state)
 static void what_cant_be_served_is_refused(void **state)
 {
    char output[4096];
-   if (SANITIZED || !static_program())
+   if (AGX_SANITIZED || !static_program())
       skip();
    int code = run_tool("AGX_VIRTUAL_SECCOMP=0", "", static_program(), output, sizeof(output));
    assert_int_equal(code, 126);
@@ -208,7 +208,7 @@ static void who_is_not_let_in_says_so(void **state)
 {
    static const unsigned numbers[] = {SYS_pidfd_getfd, SYS_process_vm_readv};
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !static_program())
+   if (AGX_SANITIZED || !has_seccomp() || !static_program())
       skip();
    for (size_t i = 0; i < 2; i++) {
       int status;

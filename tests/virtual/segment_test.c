@@ -10,13 +10,14 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
+#include "base/sanitizers.h"
 #include "device.h"
 #include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/segment.h"
 
 /* That the lock's word lies first, and that a sleeper looks again (segment.c). */
 #ifdef __GLIBC__
-#define KNOWS_LOCK !AGXV_THREAD_CHECKED
+#define KNOWS_LOCK !AGX_THREAD_SANITIZED
 #else
 #define KNOWS_LOCK false
 #endif
@@ -84,7 +85,7 @@ static int create_under_a_limit(int resource, const char *words)
 
 static void limits_of_the_host_are_named(void **state)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !AGX_SANITIZED
    assert_int_equal(create_under_a_limit(RLIMIT_AS, "RLIMIT_AS"), 0);
 #endif
    assert_int_equal(create_under_a_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE"), 0);

@@ -6,6 +6,7 @@
  * descriptors. AGX_SOAK_REQUESTS says how many, AGX_SOAK_SEED where to begin; a round
  * with one thread is the same each time.
  */
+#include "base/sanitizers.h"
 #include "soak.h"
 
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "sanitized.h"
 #include "winsys/virtual/store/user.h"
 #include "user_checked.h"
 
@@ -160,7 +160,7 @@ static uint64_t play_round(uint64_t seed, unsigned kind)
    soak_world_open(&world, node);
    uint64_t requests =
       kind == 2 ? play_together(&world, seed)
-      : kind == 3 && has_children && !THREAD_CHECKED /* it ends children that start threads */
+      : kind == 3 && has_children && !AGX_THREAD_SANITIZED /* it ends children that start threads */
          ? play_with_child(&world, seed)
          : play_alone(&world, seed, ROUND_REQUESTS);
    soak_world_close(&world);

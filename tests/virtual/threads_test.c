@@ -9,8 +9,8 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include "base/sanitizers.h"
 #include "device.h"
-#include "sanitized.h"
 
 #define THREADS 4
 #define ROUNDS  50
@@ -111,7 +111,7 @@ static void a_timeline_goes_back_and_forth(void **state)
  * closes nothing of the parent's. */
 static void a_forked_child_shares_the_file(void **state)
 {
-   if (THREAD_CHECKED) /* the checker ends a child that starts threads */
+   if (AGX_THREAD_SANITIZED) /* the checker ends a child that starts threads */
       skip();
    struct device device = device_open(add_one);
    uint32_t gem = make_gem(&device, PAGE, 0), timeline = make_syncobj(&device);

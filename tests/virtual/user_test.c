@@ -3,6 +3,7 @@
  * Addresses in requests: whatever became of the memory there, a request gives EFAULT and
  * doesn't crash; in frames of the caller's stack, behind its end, and on other stacks too.
  */
+#include "base/sanitizers.h"
 #include "winsys/virtual/store/user.h"
 
 #include <pthread.h>
@@ -11,7 +12,6 @@
 #include <ucontext.h>
 
 #include "device.h"
-#include "sanitized.h"
 #include "user_checked.h"
 
 #define CHANGES 20000
@@ -146,7 +146,7 @@ static void run_coroutine(void)
 static void other_stacks_are_not_the_threads(void **state)
 {
    uint64_t number = 3, copy = 0;
-   if (!user_is_checked() || THREAD_CHECKED) /* which must be told of such stacks */
+   if (!user_is_checked() || AGX_THREAD_SANITIZED) /* which must be told of such stacks */
       skip();
    assert_int_equal(agxv_copy_in(&copy, (uintptr_t)&number, sizeof(number)), 0);
    size_t bytes;

@@ -17,13 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "soak.h"
 
 /* Some minute altogether. */
-#if defined(__SANITIZE_THREAD__)
+#if AGX_THREAD_SANITIZED
 #define ROUNDS     8
 #define OPERATIONS 400
-#elif defined(__SANITIZE_ADDRESS__)
+#elif AGX_ADDRESS_SANITIZED
 #define ROUNDS     32
 #define OPERATIONS 400
 #else
@@ -34,7 +35,7 @@
 #define PATIENCE_S 90
 #define ATTEMPTS   8 /* to open a round that failures are against */
 
-#ifdef __SANITIZE_THREAD__
+#if AGX_THREAD_SANITIZED
 /* Operations without order write to the same bytes, on the simulated GPU and by its files: only
  * what touches such bytes is named, by function or file of any frame; none of it calls anything
  * that threads share otherwise. */

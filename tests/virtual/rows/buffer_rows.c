@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/sanitizers.h"
 #include "rows/rows.h"
 #include "rows/vgem.h"
-#include "sanitized.h"
 
 #define RECORDED 4096
 
@@ -252,7 +252,7 @@ static int touch(volatile uint32_t *memory)
 {
    unsigned char there[16];
    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       return mincore((void *)memory, page, there) == -1 && errno == ENOMEM
                 ? SIGSEGV * 16 + SEGV_MAPERR
                 : 0;

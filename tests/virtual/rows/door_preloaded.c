@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "rows/door_libc.h"
 #include "rows/spinner.h"
-#include "sanitized.h"
 
 const bool door_is_real = false;
 
@@ -27,7 +27,7 @@ struct door_file *door_open_buffers(void)
 void door_preload(const char *test_file)
 {
    const char *library = getenv("AGX_TEST_PRELOAD");
-   if (SANITIZED)
+   if (AGX_SANITIZED)
       exit(77); /* the sanitizer's runtime wants to be the first library */
    if (getenv("LD_PRELOAD"))
       return;

@@ -10,7 +10,6 @@
 
 #include "channel.h"
 #include "rows/rows.h"
-#include "sanitized.h"
 
 #define DEFAULT_ROUNDS 2000
 #define PAGE           AGX_UAPI_PAGE_BYTES

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "base/util.h"
 #include "winsys/virtual/mm/backing.h"
 #include "winsys/virtual/mm/gem.h"
@@ -79,7 +80,7 @@ static void take_share(struct agx_virtual_node *node)
 }
 
 /* The child never unlocks what its parent locked, which the race checker must know. */
-#if AGXV_THREAD_CHECKED
+#if AGX_THREAD_SANITIZED
 #include <sanitizer/tsan_interface.h>
 static void forget_lock(pthread_mutex_t *lock)
 {

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "base/util.h"
 #include "winsys/virtual/store/node.h"
 
@@ -188,7 +189,7 @@ void agxv_segment_detach(struct agx_virtual_node *node)
 static int take_lock(pthread_mutex_t *lock)
 {
    int error = pthread_mutex_trylock(lock);
-#if AGXV_THREAD_CHECKED /* which doesn't see that a wait with an end took over from the dead */
+#if AGX_THREAD_SANITIZED /* which doesn't see that a wait with an end took over from the dead */
    while (error == EBUSY) {
       nanosleep(&(struct timespec){.tv_nsec = LOCK_POLL_NS}, NULL);
       error = pthread_mutex_trylock(lock);

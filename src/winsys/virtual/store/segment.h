@@ -22,19 +22,10 @@
 #include "winsys/asahi_uapi.h"
 #include "winsys/virtual/virtual.h"
 
-#define AGXV_STATE_BYTES  (512ull << 20)
-#define AGXV_UNIT_BYTES   16u
-#define AGXV_SIZE_CLASSES 24 /* 16 bytes << class */
-#define AGXV_ERROR_BYTES  512
-/* ThreadSanitizer looks on. */
-#if defined(__SANITIZE_THREAD__)
-#define AGXV_THREAD_CHECKED 1
-#elif defined(__has_feature)
-#define AGXV_THREAD_CHECKED __has_feature(thread_sanitizer)
-#else
-#define AGXV_THREAD_CHECKED 0
-#endif
-
+#define AGXV_STATE_BYTES   (512ull << 20)
+#define AGXV_UNIT_BYTES    16u
+#define AGXV_SIZE_CLASSES  24 /* 16 bytes << class */
+#define AGXV_ERROR_BYTES   512
 #define AGXV_MAX_RUNNING   32
 #define AGXV_KEPT_FAULTS   64
 #define AGXV_KEPT_FAILURES 64

@@ -16,16 +16,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "base/util.h"
 #include "winsys/virtual/store/segment.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_CHECKED 1
-#elif defined(__has_feature)
-#define ADDRESS_CHECKED __has_feature(address_sanitizer)
-#else
-#define ADDRESS_CHECKED 0
-#endif
 
 /* The thread's stack; the end is 0 before it was asked for, 1 where it isn't known. */
 static _Thread_local uintptr_t stack_start, stack_end;
@@ -124,7 +117,7 @@ static int copy_plainly(bool write, void *own, uint64_t other, size_t size)
 
 /* Checkers don't see what the kernel copies, so the code informs them, without touching the memory.
  */
-#if AGXV_THREAD_CHECKED
+#if AGX_THREAD_SANITIZED
 void __tsan_read_range(void *address, long size); /* as GCC has it */
 void __tsan_write_range(void *address, long size);
 static void inform_checkers(bool write, void *own, uint64_t other, size_t size)
@@ -134,7 +127,7 @@ static void inform_checkers(bool write, void *own, uint64_t other, size_t size)
    else
       __tsan_read_range((void *)(uintptr_t)other, size);
 }
-#elif ADDRESS_CHECKED
+#elif AGX_ADDRESS_SANITIZED
 #include <sanitizer/asan_interface.h>
 static void inform_checkers(bool write, void *own, uint64_t other, size_t size)
 {
