@@ -10,8 +10,9 @@
 
 #include "base/half.h"
 
-#define ELEMENTS 4    /* of a value */
-#define MAX_PHIS 4096 /* of a block */
+#define ELEMENTS  4    /* of a value */
+#define MAX_PHIS  4096 /* of a block */
+#define UNDEFINED 0xa5a5a5a5a5a5a5a5ull
 
 struct thread {
    struct agxc_block *block;
@@ -302,6 +303,11 @@ static agx_status eval_alu(struct thread *t, const struct agxc_instr *instr)
    unsigned bits = srcs[0].bits;
    for (unsigned i = 0; i < instr->src_count && i < 4; i++)
       x[i] = read_element(t, &srcs[i], 0);
+   if (instr->op == AGXC_OP_UNDEF) {
+      for (unsigned i = 0; i < dest->count; i++)
+         elements(t, dest)[i] = UNDEFINED & agx_bits(dest->bits);
+      return AGX_OK;
+   }
    if (instr->op == AGXC_OP_UNPACK64 || instr->op == AGXC_OP_UNPACK32) {
       elements(t, &dest[0])[0] = x[0] & agx_bits(bits / 2u);
       elements(t, &dest[1])[0] = x[0] >> bits / 2u;

@@ -85,14 +85,6 @@ struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
    return instr;
 }
 
-struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *like)
-{
-   struct agxc_ref zeros[4];
-   for (unsigned i = 0; i < AGX_COUNT(zeros); i++)
-      zeros[i] = agxc_imm(0, like->bits);
-   return agxc_collect(b, like->count, zeros);
-}
-
 void agxc_define_as(struct agxc_ref made, struct agxc_ref dest)
 {
    agxc_define(made.value->def, dest);

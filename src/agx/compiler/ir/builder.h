@@ -67,8 +67,6 @@ struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
 /* Makes the operation whose only result is `made`, which nothing uses yet, the definition of dest's
  * value instead. */
 void agxc_define_as(struct agxc_ref made, struct agxc_ref dest);
-/* A 0 shaped like that: a constant, or a vector of them. */
-struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *like);
 /* A phi with a new destination of that shape, whose sources the caller fills in. */
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count);

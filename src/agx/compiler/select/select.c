@@ -134,6 +134,8 @@ static void finish_phi(struct agxc_selector *s, struct agxc_instr *phi)
    *agxc_dest(phi) = agxc_use(agxc_dest(phi)->value);
    for (unsigned i = 0; i < phi->src_count; i++) {
       struct agxc_block *pred = phi->block->preds[i];
+      if (agxc_srcs(phi)[i].kind == AGXC_NONE)
+         continue;
       if (agxc_srcs(phi)[i].kind != AGXC_VALUE)
          pred = block_for_constant(s, pred, phi);
       s->at = agxc_at_exit(s->shader, pred);
@@ -301,6 +303,18 @@ static bool extends_with_zeros(const struct agxc_instr *instr)
    }
 }
 
+/* What is undefined has no register: a phi copies nothing there, and anything else reads 0. */
+static void drop_undefined(struct agxc_shader *shader)
+{
+   agxc_foreach_instr_of_safe (instr, shader) {
+      agxc_foreach_src (src, instr)
+         if (agxc_def_as(*src, AGXC_OP_UNDEF))
+            *src = instr->op == AGXC_OP_PHI ? agxc_none() : agxc_imm(0, src->bits);
+      if (instr->op == AGXC_OP_UNDEF)
+         agx_list_remove(&instr->link);
+   }
+}
+
 static void survey(struct agxc_selector *s)
 {
    struct agxc_shader *shader = s->shader;
@@ -328,6 +342,7 @@ static void survey(struct agxc_selector *s)
 bool agxc_select(struct agxc_shader *shader)
 {
    struct agxc_selector s = {.shader = shader};
+   drop_undefined(shader);
    agxc_index(shader);
    survey(&s);
    agxc_foreach_instr_of_safe (instr, shader)

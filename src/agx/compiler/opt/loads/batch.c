@@ -231,7 +231,7 @@ static void build_rotation(struct batch *a, struct agxc_instr *load,
    struct agxc_builder before =
       agxc_at_end(shader, agxc_block_before(&a->induction.shape.loop->node));
    const struct agxc_ref shape = *agxc_dest(load);
-   const struct agxc_ref unread = agxc_build_zero(&before, &shape); /* by the first iterations */
+   const struct agxc_ref unread = agxc_build_undef(&before, shape.bits, shape.count); /* at first */
    struct agxc_instr *held[AGXC_LOADS_MAX_ITERATIONS], *now[AGXC_LOADS_MAX_ITERATIONS];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
       held[iteration] = agxc_build_phi(&header, shape.bits, shape.count, 2);

@@ -3,11 +3,12 @@
  * Lets loads of several ifs wait together. `if (inside) sum += x[i]` a few times over would wait in
  * each arm. Here only the load stays in the arm: its address is computed in front of the if, and
  * what is done with the result moves behind it, where a select keeps the old value for lanes that
- * did not load. Behind an if, what needs a load that is still under way moves on, behind the next
- * if that loads. So the first wait comes when all loads have been issued.
+ * did not load; for these the load's result is anything. Behind an if, what needs a load that is
+ * still under way moves on, behind the next if that loads. So the first wait comes when all loads
+ * have been issued.
  *
  * No access moves, and none happens that would not have happened: only pure operations do, which
- * lanes that are away compute from zeros in vain.
+ * lanes that are away compute in vain.
  *
  * Before and after: generic SSA; opt_cse behind it joins the addresses. Stands behind
  * opt_if_conversion, which leaves ifs that load, and behind the passes that unroll loops of them.
@@ -211,8 +212,10 @@ static void add_result(struct split *split, const struct agxc_instr *load, bool 
    const struct agxc_ref *loaded = agxc_dest(load);
    struct agxc_builder b = agxc_at_start(shader, split->behind);
    struct agxc_instr *phi = agxc_build_phi(&b, loaded->bits, 1, 2);
-   *agxc_phi_then(phi) = in_then ? agxc_use(loaded->value) : agxc_imm(0, loaded->bits);
-   *agxc_phi_else(phi) = in_then ? agxc_imm(0, loaded->bits) : agxc_use(loaded->value);
+   b = agxc_at_exit(shader, split->before);
+   const struct agxc_ref anything = agxc_build_undef(&b, loaded->bits, 1);
+   *agxc_phi_then(phi) = in_then ? agxc_use(loaded->value) : anything;
+   *agxc_phi_else(phi) = in_then ? anything : agxc_use(loaded->value);
    issue_load(split->s, load);
    mark_late(split->s, phi);
    split->results[split->count++] = (struct result){loaded->value, *agxc_dest(phi)};
@@ -240,21 +243,33 @@ static void split_arm(struct split *split, const struct agx_link *arm, struct ag
    }
 }
 
-static bool is_zero(const struct agxc_ref *ref)
+/* Where lanes that don't load have a constant, the phi of a load's result can be that instead of
+ * anything, once. */
+static bool chooses(const struct agxc_ref *result, bool is_then, struct agxc_ref other)
 {
-   return ref->kind == AGXC_IMM && ref->imm == 0;
+   const struct agxc_instr *phi = result->value->def;
+   struct agxc_ref *was = is_then ? agxc_phi_else(phi) : agxc_phi_then(phi);
+   if (other.kind != AGXC_IMM)
+      return false;
+   if (agxc_def_as(*was, AGXC_OP_UNDEF))
+      *was = other;
+   return agxc_same_ref(was, &other);
 }
 
-/* The old phi chooses behind what it needs; one of a load and 0 is that already. */
+/* The old phi chooses behind what it needs. */
 static void become_select(struct split *split, struct agxc_instr *phi, struct agxc_builder *to)
 {
    struct agxc_ref yes = *agxc_phi_then(phi), no = *agxc_phi_else(phi);
    bool yes_loads = rename_result(split, &yes), no_loads = rename_result(split, &no);
-   bool is_result = (yes_loads && is_zero(&no)) || (no_loads && is_zero(&yes));
    struct agxc_ref condition = *agxc_src_condition(agxc_terminator(split->before));
-   agxc_define_as(is_result ? agxc_build_mov(to, yes_loads ? yes : no)
-                            : agxc_build_select(to, condition, yes, no),
-                  *agxc_dest(phi));
+   struct agxc_ref now;
+   if (yes_loads && chooses(&yes, true, no))
+      now = agxc_build_mov(to, yes);
+   else if (no_loads && chooses(&no, false, yes))
+      now = agxc_build_mov(to, no);
+   else
+      now = agxc_build_select(to, condition, yes, no);
+   agxc_define_as(now, *agxc_dest(phi));
    agxc_instr_remove(phi);
 }
 

@@ -453,12 +453,14 @@ static struct agxc_ref build_phi(struct prefetch *p, struct agxc_ref loaded, str
 static void load_first(struct prefetch *p, struct agxc_ref *out_loaded)
 {
    struct agxc_block *inside = agxc_block_before(&p->shape.loop->node), *behind = NULL;
-   struct agxc_ref zeros[AGXC_LOADS_FAR];
+   struct agxc_ref others[AGXC_LOADS_FAR];
    go_to(p, agxc_at_end(p->shader, inside));
    struct agxc_ref test = copy_of(p, *p->shape.taken, WAY_FIRST);
    if (test.kind != AGXC_IMM || (bool)test.imm == p->shape.leaves_if) {
-      for (uint32_t i = 0; i < p->choice_count; i++)
-         zeros[i] = agxc_build_zero(&p->b, agxc_dest(p->choices[i].load));
+      for (uint32_t i = 0; i < p->choice_count; i++) {
+         const struct agxc_ref *loaded = agxc_dest(p->choices[i].load);
+         others[i] = agxc_build_undef(&p->b, loaded->bits, loaded->count);
+      }
       behind = build_if(p, test, &inside);
       p->b = agxc_at_end(p->shader, inside); /* which sees what was copied in front of it */
    }
@@ -468,7 +470,7 @@ static void load_first(struct prefetch *p, struct agxc_ref *out_loaded)
       return;
    p->b = agxc_at_end(p->shader, behind);
    for (uint32_t i = 0; i < p->choice_count; i++)
-      out_loaded[i] = build_phi(p, out_loaded[i], zeros[i]);
+      out_loaded[i] = build_phi(p, out_loaded[i], others[i]);
 }
 
 /* The phi defines the load's value, so that its uses stay as they are. */
@@ -479,6 +481,7 @@ static void load_next(struct prefetch *p, struct choice *choice, struct agxc_ref
    struct agxc_block *inside, *block = choice->before ? choice->before->block : choice->block;
    go_to(p, (struct agxc_builder){p->shader, block, choice->before});
    struct agxc_ref test = copy_of(p, *p->shape.taken, WAY_NEXT);
+   const struct agxc_ref other = agxc_build_undef(&p->b, now.bits, now.count);
    struct agxc_block *behind = build_if(p, test, &inside);
    for (uint32_t i = 0; i < p->choice_count; i++)
       if (p->choices[i].block == block)
@@ -486,7 +489,7 @@ static void load_next(struct prefetch *p, struct choice *choice, struct agxc_ref
    p->b = agxc_at_end(p->shader, inside);
    struct agxc_ref next = copy_instr(p, load, WAY_NEXT);
    p->b = agxc_at_start(p->shader, behind);
-   next = build_phi(p, next, now);
+   next = build_phi(p, next, other);
    struct agxc_builder top = agxc_at_start(p->shader, p->shape.header);
    struct agxc_ref ways[] = {first, next};
    agxc_define_as(agxc_build(&top, AGXC_OP_PHI, now.bits, now.count, 2, ways), now);

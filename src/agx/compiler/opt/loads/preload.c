@@ -101,7 +101,9 @@ static void move_loads(struct preload *e, const struct agxc_slice *slice, struct
       agxc_define(load, agxc_use(agxc_value_new(e->shader, result.bits, result.count)));
       agxc_instr_remove(load);
       agxc_insert(&in, load);
-      struct agxc_ref ways[] = {*agxc_dest(load), agxc_imm(0, result.bits)};
+      struct agxc_builder top = agxc_at_exit(e->shader, e->to);
+      struct agxc_ref ways[] = {*agxc_dest(load),
+                                agxc_build_undef(&top, result.bits, result.count)};
       agxc_define_as(agxc_build(&out, AGXC_OP_PHI, result.bits, result.count, 2, ways), result);
    }
 }
