@@ -62,11 +62,19 @@ def static_ratio(row):
     return ratio(row[2]["static"], their_static(row[3]))
 
 
+def threads_of(row):
+    """Resident threads, ours and Honeykrisp's: in whole workgroups, as the model and race.py count
+    them, or by registers alone where the kernel wasn't launched."""
+    if row[2].get("run") and row[3].get("run"):
+        return row[2]["run"]["threads"], row[3]["run"]["threads"]
+    return row[2]["threads"], row[3]["static"]["Threads"]
+
+
 def fewer_threads(rows):
     """Kernels that keep fewer threads resident than Honeykrisp's, without being quicker."""
-    return [row for row in both_compiled(rows)
-            if row[2]["threads"] < row[3]["static"]["Threads"] and
-            not ("run" in row[2] and row[3].get("run") and cycles_ratio(row) < 1)]
+    fewer = [row for row in both_compiled(rows) if ratio(*threads_of(row)) < 1]
+    return [row for row in fewer
+            if not (row[2].get("run") and row[3].get("run") and cycles_ratio(row) < 1)]
 
 
 def summarize(rows):
@@ -143,14 +151,14 @@ def print_families(rows, out):
 def print_worst(rows, out):
     def line(row):
         kernel, _, ours, theirs = row
-        static = theirs["static"]
+        static, threads = theirs["static"], threads_of(row)
         run, their_run = ours.get("run"), theirs.get("run")
         cycles = f"{cycles_ratio(row):>8.2f}{run['main']:>11.0f}{their_run['main']:>11.0f}" \
             if run and their_run else f"{'-':>8}{'-':>11}{'-':>11}"
         bound = f"{run['bound']} ({their_run['bound']})" if run and their_run else "-"
         out(f"{kernel:<44.44}{cycles}{static_ratio(row):>8.2f}{ours['static']:>7}"
             f"{their_static(theirs):>7}{ours['spills']:>6}/{static['Spills']:<5}"
-            f"{ours['fills']:>6}/{static['Fills']:<5}{ours['threads']:>6}/{static['Threads']:<5}"
+            f"{ours['fills']:>6}/{static['Fills']:<5}{threads[0]:>6}/{threads[1]:<5}"
             f" {bound}")
     heading = f"{'':<44}{'cycles':>8}{'ours':>11}{'hk':>11}{'static':>8}{'ours':>7}{'hk':>7}" \
               f"{'spills/hk':>12}{'fills/hk':>12}{'threads/hk':>12}  bound by (hk)"
@@ -162,8 +170,7 @@ def print_worst(rows, out):
     out(heading)
     for row in sorted(both_compiled(rows), key=static_ratio, reverse=True)[:WORST]:
         line(row)
-    fewer = sorted(fewer_threads(rows),
-                   key=lambda row: ratio(row[2]["threads"], row[3]["static"]["Threads"]))
+    fewer = sorted(fewer_threads(rows), key=lambda row: ratio(*threads_of(row)))
     out(f"\nThe {min(WORST, len(fewer))} worst of {len(fewer)} with fewer threads without a gain")
     out(heading)
     for row in fewer[:WORST]:

@@ -137,9 +137,9 @@ class Comparison(unittest.TestCase):
         static = {"Instructions": 8, "Preamble instructions": 2, "Spills": 1, "Fills": 0,
                   "Threads": 1024}
         theirs = {"verdict": "ran", "static": static, "ms": 2.0,
-                  "run": {"main": 100, "total": 100, "issue": 10}}
+                  "run": {"main": 100, "total": 100, "issue": 10, "threads": 384}}
         mine = {"static": 5, "spills": 0, "fills": 3, "threads": 512, "ms": 1.0,
-                "run": {"main": 200, "total": 50, "issue": 5}}
+                "run": {"main": 200, "total": 50, "issue": 5, "threads": 256}}
         rows = [("a.1", "a", mine, theirs), ("a.2", "a", {"error": "no"}, theirs)]
         figures = report.summarize(rows)
         self.assertAlmostEqual(figures["cycles"], 2.0)
@@ -147,6 +147,17 @@ class Comparison(unittest.TestCase):
         self.assertEqual((figures["fills"], figures["their_spills"]), (3, 1))
         self.assertEqual((figures["fewer_threads"], figures["slower"]), (1, 1))
         self.assertEqual(report.refused(rows), [("a.2", "no", True)])
+
+    def test_threads_are_those_of_whole_workgroups(self):
+        static = {"Instructions": 8, "Preamble instructions": 2, "Spills": 0, "Fills": 0,
+                  "Threads": 1024}
+        theirs = {"verdict": "ran", "static": static, "ms": 2.0,
+                  "run": {"main": 100, "total": 100, "issue": 10, "threads": 256}}
+        mine = {"static": 5, "spills": 0, "fills": 0, "threads": 512, "ms": 1.0,
+                "run": {"main": 100, "total": 50, "issue": 5, "threads": 256}}
+        self.assertEqual(report.fewer_threads([("a.1", "a", mine, theirs)]), [])
+        del theirs["run"]
+        self.assertEqual(len(report.fewer_threads([("a.1", "a", mine, theirs)])), 1)
 
     def test_only_what_is_not_explained_is_suspect(self):
         explained = next(iter(report.EXPLAINED))
