@@ -82,6 +82,56 @@ static void sums_stand_behind_their_reads(void **state)
    agx_arena_fini(&arena);
 }
 
+/* Four vectors times four, added to sixteen sums, one element of all vectors after the other, while
+ * thirteen further words wait. */
+static const char *outer_products(struct agx_arena *arena, const char *header)
+{
+   const char *text = agx_arena_printf(arena, "%s%s", header, LANE);
+   for (unsigned i = 0; i < 29; i++)
+      text = agx_arena_printf(arena,
+                              "%s%%%u:32 = agx.load u0l:64, %%0:32, format=i32, mask=x, group=a\n",
+                              text, 100 + i);
+   text = agx_arena_printf(arena, "%sagx.if_icmp %%0:32, #1:32, #1:64, cond=ult\nif\nelse\nend\n",
+                           text);
+   for (unsigned i = 0; i < 8; i++)
+      text = agx_arena_printf(
+         arena,
+         "%s%%%u:32x4 = agx.lload %%1:16, #%u:16, format=i32, mask=xyzw\n%%%u:32, "
+         "%%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
+         text, 10 + 5 * i, 4 * i, 11 + 5 * i, 12 + 5 * i, 13 + 5 * i, 14 + 5 * i, 10 + 5 * i);
+   unsigned sums[16], id = 200;
+   for (unsigned i = 0; i < 16; i++)
+      sums[i] = 100 + i;
+   for (unsigned k = 0; k < 4; k++)
+      for (unsigned i = 0; i < 16; i++, id++) {
+         text = agx_arena_printf(arena, "%s%%%u:32 = agx.ffma %%%u:32, %%%u:32, %%%u:32\n", text,
+                                 id, 11 + 5 * (i / 4) + k, 31 + 5 * (i % 4) + k, sums[i]);
+         sums[i] = id;
+      }
+   text = agx_arena_printf(arena, "%sagx.if_icmp %%0:32, #1:32, #1:64, cond=ult\nif\nelse\nend\n",
+                           text);
+   for (unsigned i = 0; i < 29; i++)
+      text = agx_arena_printf(arena,
+                              "%sagx.store %%%u:32, u0l:64, %%0:32, format=i32, mask=x, group=a\n",
+                              text, i < 16 ? sums[i] : 100 + i);
+   return text;
+}
+
+/* A core has room for one such workgroup, by its memory: registers that a second one would need
+ * are free. */
+static void registers_that_no_workgroup_gains_are_free(void **state)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = NULL;
+   const char *header = "shader main local 256x1x1 shared 32000 push 0\n";
+   assert_ok(agxc_parse(&arena, &options, outer_products(&arena, header), &shader));
+   assert_false(agxc_schedule_pressure(shader));
+   agx_arena_fini(&arena);
+}
+
 /* Where no thread is lost there is nothing to do. */
 static void few_registers_stay(void **state)
 {
@@ -98,6 +148,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_stand_behind_their_reads),
+      cmocka_unit_test(registers_that_no_workgroup_gains_are_free),
       cmocka_unit_test(few_registers_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,10 +27,22 @@ uint32_t agxc_most_halves(const struct agxc_shader *shader)
    return most;
 }
 
-uint32_t agxc_end_of_step(uint32_t halves)
+/* Workgroups that a core holds, as docs/hw/performance.md counts them ("occ"). */
+static uint32_t resident_workgroups(const struct agxc_shader *shader, uint32_t halves)
+{
+   uint32_t threads = shader->has_dynamic_local_size ? AGX_SIMD_LANES : agxc_threads_of(shader);
+   threads = (uint32_t)agx_align_up(threads, AGX_SIMD_LANES);
+   uint32_t workgroups = agx_occupancy_threads(halves) / threads;
+   if (shader->shared_B)
+      workgroups = AGX_MIN(workgroups, AGXC_CORE_SHARED_B / shader->shared_B);
+   return AGX_MAX(workgroups, 1u);
+}
+
+uint32_t agxc_end_of_step(const struct agxc_shader *shader, uint32_t halves)
 {
    uint32_t end = AGX_MIN(AGX_MAX(halves, 1), AGX_GPR_HALVES);
-   while (end < AGX_GPR_HALVES && agx_occupancy_threads(end + 1) == agx_occupancy_threads(end))
+   uint32_t workgroups = resident_workgroups(shader, end);
+   while (end < AGX_GPR_HALVES && resident_workgroups(shader, end + 1) == workgroups)
       end++;
    return end;
 }

@@ -15,8 +15,11 @@ uint32_t agxc_reserved_halves(const struct agxc_shader *shader);
  * options may say less. */
 uint32_t agxc_most_halves(const struct agxc_shader *shader);
 
-/* The last half that costs no more resident threads than so many halves do. */
-uint32_t agxc_end_of_step(uint32_t halves);
+/* Bytes of workgroup memory per core. Source: docs/hw/performance.md, "The core". */
+#define AGXC_CORE_SHARED_B 61440u
+
+/* The last half that costs no more resident workgroups than so many halves do. */
+uint32_t agxc_end_of_step(const struct agxc_shader *shader, uint32_t halves);
 
 /* What allocation needs for values that take `pressure` halves at once: packing may lose
  * r0h, and one half before an even one where there are odd ones. */

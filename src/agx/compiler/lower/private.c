@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/ir/ssa.h"
@@ -22,10 +23,8 @@
 #define COST_ACCESS    3
 #define COST_LOAD_WAIT 12
 #define COST_NEAR_WAIT 3 /* workgroup memory */
-/* Bytes of workgroup memory per core, and threads of a core that must still find room in it.
- * Source: docs/hw/performance.md, "The core"; half of full occupancy. */
-#define CORE_SHARED_B 61440u
-#define MIN_RESIDENT  512u
+/* Threads of a core that must still find room in its workgroup memory: half of full occupancy. */
+#define MIN_RESIDENT 512u
 /* Elements that are worth registers at all when something indexes them. */
 #define MAX_INDEXED_ELEMENTS 64
 #define MAX_VARIABLES        65536
@@ -244,7 +243,7 @@ static bool fits_workgroup(const struct agxc_shader *shader, const struct variab
    uint64_t threads = agxc_threads_of(shader);
    uint64_t bytes = agx_align_up(shader->shared_B, 4) + agx_align_up(var->bytes, 4) * threads;
    return !var->is_odd && !shader->has_dynamic_local_size && bytes <= AGX_MAX_SHARED_BYTES &&
-          CORE_SHARED_B / bytes * threads >= MIN_RESIDENT;
+          AGXC_CORE_SHARED_B / bytes * threads >= MIN_RESIDENT;
 }
 
 static void choose_place(struct lowering *l, struct variable *var)

@@ -90,7 +90,7 @@ static void survey(struct licm *l)
          note_effects(loop, l->shader, instr);
    }
    for (struct loop_info *loop = l->youngest; loop; loop = loop->older) { /* from the inside out */
-      uint32_t end = agxc_end_of_step(loop->halves + AGXC_SLACK_HALVES);
+      uint32_t end = agxc_end_of_step(l->shader, loop->halves + AGXC_SLACK_HALVES);
       loop->room = (int32_t)end - (int32_t)(loop->halves + AGXC_SLACK_HALVES);
       loop->cheap_room = (int32_t)end - (int32_t)(loop->halves + CHEAP_SLACK_HALVES);
       if (loop->parent)

@@ -403,7 +403,7 @@ static void pass_wishes_on(struct agxc_ra *ra)
 static uint32_t choose_limit(const struct agxc_shader *shader, uint32_t pressure)
 {
    uint32_t most = agxc_most_halves(shader);
-   return AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, pressure)), most);
+   return AGX_MIN(agxc_end_of_step(shader, agxc_needed_halves(shader, pressure)), most);
 }
 
 static void init(struct agxc_ra *ra, struct agxc_shader *shader)

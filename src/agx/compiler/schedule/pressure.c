@@ -232,7 +232,7 @@ bool agxc_schedule_pressure(struct agxc_shader *shader)
       .next_value = agxc_sched_prepare(shader),
    };
    o.live = agxc_live_set_new(shader);
-   uint32_t free = agxc_end_of_step(1);
+   uint32_t free = agxc_end_of_step(shader, 1);
    bool progress = false;
    agxc_foreach_block (block, shader) {
       if (agxc_needed_halves(shader, o.liveness->halves[block->index]) <= free)

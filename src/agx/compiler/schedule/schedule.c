@@ -313,7 +313,7 @@ bool agxc_schedule(struct agxc_shader *shader)
    };
    s.live_out = agxc_live_set_new(shader);
    uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
-   s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
+   s.limit = AGX_MIN(agxc_end_of_step(shader, agxc_needed_halves(shader, needed)), most);
    s.limit -= AGX_MIN(s.limit, MARGIN);
    s.for_loads = s.limit > 0 ? FOR_LOADS : 0;
    bool progress = false;

@@ -148,7 +148,7 @@ static uint32_t choose_iterations(struct pass *pass, struct batch *a)
       return 1;
    halves += AGXC_SLACK_HALVES;
    /* A value of an iteration ahead is a move in each iteration, for every two halves. */
-   uint32_t most = AGX_MIN(agxc_end_of_step(halves), agxc_most_halves(pass->shader));
+   uint32_t most = AGX_MIN(agxc_end_of_step(pass->shader, halves), agxc_most_halves(pass->shader));
    for (uint32_t iterations = AGXC_LOADS_MAX_ITERATIONS; iterations > 1; iterations /= 2)
       if (halves + (iterations - 1) * a->load_halves <= most &&
           (iterations - 1) * a->load_halves <= shape->size / 2)

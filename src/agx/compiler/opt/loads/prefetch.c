@@ -345,8 +345,8 @@ static void choose_loads(struct prefetch *p)
       return;
    agxc_foreach_loop_block (block, p->shader, p->shape.loop)
       halves = AGX_MAX(halves, p->liveness->halves[block->index]);
-   p->room =
-      (int32_t)agxc_end_of_step(halves + AGXC_SLACK_HALVES) - (int32_t)(halves + AGXC_SLACK_HALVES);
+   p->room = (int32_t)agxc_end_of_step(p->shader, halves + AGXC_SLACK_HALVES) -
+             (int32_t)(halves + AGXC_SLACK_HALVES);
    agxc_foreach_loop_block (block, p->shader, p->shape.loop)
       agxc_foreach_instr (instr, block)
          if (instr->op == AGXC_OP_LOAD_GLOBAL)

@@ -119,7 +119,7 @@ static bool visit_if(struct preload *e, struct agxc_if *branch)
    uint32_t needed = e->halves + AGXC_SLACK_HALVES;
    if (loads == 0 || loads > AGXC_LOADS_FAR || condition.kind != AGXC_VALUE ||
        !agxc_slice_reaches(&slice, &condition, &left) ||
-       agxc_end_of_step(needed) < needed + loads * 2)
+       agxc_end_of_step(e->shader, needed) < needed + loads * 2)
       return false;
    move_loads(e, &slice, agxc_first_block(&branch->then_list), condition);
    return true;
