@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scheduling of machine instructions within their blocks, at three moments. The passes return true
- * when an order changed.
+ * Scheduling of machine instructions at four moments; all but the first keep them in their blocks.
+ * The passes return true when an order changed.
  */
 #pragma once
 
 #include "agx/compiler/ir/ir.h"
 
+/* First, SSA: computations go down to the blocks that use them, where registers cost resident
+ * threads. */
+bool agxc_schedule_sink(struct agxc_shader *shader);
 /* Before agxc_schedule, SSA: fewer values alive at once, where they cost resident threads. */
 bool agxc_schedule_pressure(struct agxc_shader *shader);
 /* Before allocation, SSA: loads together and early, as far as registers allow. */
