@@ -117,6 +117,22 @@ static const char *outer_products(struct agx_arena *arena, const char *header)
    return text;
 }
 
+static void vectors_come_one_after_the_other(void **state)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = NULL;
+   assert_ok(agxc_parse(&arena, &options, outer_products(&arena, PASS_HEADER), &shader));
+   assert_true(pressure(shader) > 120);
+   assert_true(agxc_schedule_pressure(shader));
+   assert_ok(agxc_validate(shader, AGXC_STAGE_MACHINE));
+   /* 29 words, the lane, four vectors and one more. */
+   assert_in_range(pressure(shader), 1, 104);
+   agx_arena_fini(&arena);
+}
+
 /* A core has room for one such workgroup, by its memory: registers that a second one would need
  * are free. */
 static void registers_that_no_workgroup_gains_are_free(void **state)
@@ -148,6 +164,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_stand_behind_their_reads),
+      cmocka_unit_test(vectors_come_one_after_the_other),
       cmocka_unit_test(registers_that_no_workgroup_gains_are_free),
       cmocka_unit_test(few_registers_stay),
    };

@@ -38,7 +38,7 @@ struct ordering {
    uint32_t *barriers;        /* by node: how many must stand in front of it */
    struct agxc_live_set live;
    struct agxc_heap available; /* the latest first */
-   bool writes_first;
+   bool writes_first, whole_vectors;
    uint32_t *order; /* filled from its end */
    uint32_t halves, peak;
 };
@@ -55,6 +55,22 @@ static bool is_live(const struct ordering *o, const struct agxc_ref *ref)
    return ref->kind == AGXC_VALUE && agx_bitset_test(o->live.bits, ref->value->id);
 }
 
+/* What a source adds. Elements that a split makes live together from there on, so that where whole
+ * vectors count, the first one that is wanted adds all of them. */
+static uint32_t added_by(const struct ordering *o, const struct agxc_ref *src)
+{
+   const struct agxc_instr *split = o->whole_vectors ? agxc_def_as(*src, AGXC_OP_SPLIT) : NULL;
+   if (!split)
+      return halves_of(src);
+   uint32_t halves = 0;
+   agxc_foreach_dest (dest, split) {
+      if (is_live(o, dest))
+         return 0;
+      halves += halves_of(dest);
+   }
+   return halves;
+}
+
 /* By how many halves more live in front of the instruction than behind it. */
 static int32_t growth(const struct ordering *o, const struct agxc_instr *instr)
 {
@@ -63,7 +79,7 @@ static int32_t growth(const struct ordering *o, const struct agxc_instr *instr)
       halves -= is_live(o, dest) ? (int32_t)halves_of(dest) : 0;
    agxc_foreach_src (src, instr)
       if (!is_live(o, src) && agxc_sched_times_named(instr, src) == 1)
-         halves += (int32_t)halves_of(src);
+         halves += (int32_t)added_by(o, src);
    return halves;
 }
 
@@ -186,10 +202,11 @@ static uint32_t old_peak(struct ordering *o)
 }
 
 /* Fills o->order. */
-static uint32_t new_peak(struct ordering *o, bool writes_first)
+static uint32_t new_peak(struct ordering *o, bool writes_first, bool whole_vectors)
 {
    uint32_t count = o->graph.count;
    o->writes_first = writes_first;
+   o->whole_vectors = whole_vectors;
    reverse_edges(o);
    o->available = (struct agxc_heap){.keys = AGX_ARENA_ARRAY(o->shader->arena, uint64_t, count)};
    o->order = AGX_ARENA_ARRAY(o->shader->arena, uint32_t, count);
@@ -205,20 +222,23 @@ static uint32_t new_peak(struct ordering *o, bool writes_first)
 /* ---- blocks ------------------------------------------------------------ */
 
 /* What frees most may be one sum's whole chain, up to all it reads, as long as others' results
- * aren't wanted yet; so it is tried with all of them wanted at the end, too. */
+ * aren't wanted yet; so it is tried with all of them wanted at the end, too. And of products of
+ * vectors it may be the same element of all, where vector after vector needs fewer at once. */
 static bool order_block(struct ordering *o, struct agxc_block *block)
 {
    agxc_sched_graph_build(&o->graph, o->shader, block, o->next_value);
    if (o->graph.count < 3)
       return false;
-   uint32_t before = old_peak(o);
-   uint32_t as_needed = new_peak(o, false);
-   uint32_t *order = o->order;
-   uint32_t at_end = new_peak(o, true);
-   if (AGX_MIN(as_needed, at_end) >= before)
-      return false;
-   agxc_sched_apply(block, o->graph.nodes, as_needed <= at_end ? order : o->order, o->graph.count);
-   return true;
+   uint32_t least = old_peak(o);
+   const uint32_t *best = NULL;
+   for (unsigned way = 0; way < 3; way++) {
+      uint32_t peak = new_peak(o, way == 1, way == 2);
+      if (peak >= least)
+         continue;
+      least = peak;
+      best = o->order;
+   }
+   return best && agxc_sched_apply(block, o->graph.nodes, best, o->graph.count);
 }
 
 bool agxc_schedule_pressure(struct agxc_shader *shader)
