@@ -5,19 +5,40 @@
  */
 #include "agx/compiler/ir/dominance.h"
 
-static uint32_t nearest_common(const struct agxc_dominance *d, uint32_t a, uint32_t b)
+/* The deepest block that dominates both. Jumps of blocks of one level go to one level, too. */
+static uint32_t nearest_common(const struct agxc_dominance *d, const uint32_t *jump, uint32_t a,
+                               uint32_t b)
 {
+   if (d->level[a] < d->level[b]) {
+      uint32_t deeper = b;
+      b = a;
+      a = deeper;
+   }
+   while (d->level[a] > d->level[b])
+      a = d->level[jump[a]] >= d->level[b] ? jump[a] : d->idom[a];
    while (a != b) {
-      if (a > b)
-         a = d->idom[a];
-      else
-         b = d->idom[b];
+      bool far = jump[a] != jump[b];
+      a = far ? jump[a] : d->idom[a];
+      b = far ? jump[b] : d->idom[b];
    }
    return a;
 }
 
+/* Below its parent. Each block jumps over as many levels as a digit of its level counts in a skew
+ * binary number, so that any way up takes O(log n) steps (Myers, "An applicative random-access
+ * stack", 1983). */
+static void add_below(struct agxc_dominance *d, uint32_t *jump, uint32_t block, uint32_t parent)
+{
+   uint32_t far = jump[parent];
+   bool same = d->level[parent] - d->level[far] == d->level[far] - d->level[jump[far]];
+   d->idom[block] = parent;
+   d->level[block] = d->level[parent] + 1;
+   jump[block] = same ? jump[far] : parent;
+}
+
 static void find_parents(const struct agxc_shader *shader, struct agxc_dominance *d)
 {
+   uint32_t *jump = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count);
    d->idom[0] = 0;
    for (uint32_t b = 1; b < shader->block_count; b++) {
       const struct agxc_block *block = shader->blocks[b];
@@ -25,10 +46,11 @@ static void find_parents(const struct agxc_shader *shader, struct agxc_dominance
       for (uint32_t p = 0; p < block->pred_count; p++) {
          uint32_t pred = block->preds[p]->index;
          if (pred < b && d->idom[pred] != AGXC_NO_BLOCK)
-            common = common == AGXC_NO_BLOCK ? pred : nearest_common(d, common, pred);
+            common = common == AGXC_NO_BLOCK ? pred : nearest_common(d, jump, common, pred);
       }
       d->idom[b] = common;
-      d->level[b] = common == AGXC_NO_BLOCK ? 0 : d->level[common] + 1;
+      if (common != AGXC_NO_BLOCK)
+         add_below(d, jump, b, common);
    }
 }
 
