@@ -5,7 +5,8 @@
  * the square of the depth; each write looks through the part of the dominator tree below it, the
  * deepest one first, so that no block is looked at twice for a slot (Sreedhar and Gao, "A linear
  * time algorithm for placing phi-nodes", POPL 1995). Where a slot does not live, the search does
- * not go: so a slot's work is what its life is long.
+ * not go: so a slot's work is what its life is long. It does not live where no write reaches, as
+ * in front of the first one, even if a path leads from there to a read.
  */
 #include "agx/compiler/ir/ssa_impl.h"
 
@@ -15,6 +16,9 @@ struct placing {
    /* By block: the last slot + 1 that lives at its start, is written in it, has a phi there, or
     * whose search has seen it. */
    uint32_t *live, *written, *joined, *seen;
+   /* By block: the first one of the outermost loop around it; without a loop, itself. */
+   uint32_t *outermost;
+   uint32_t first;       /* no write of this slot reaches a block in front of that one */
    uint32_t *first_read; /* by slot: arrival + 1 */
    uint32_t *next_read;  /* by arrival */
    uint32_t *stack, stack_depth;
@@ -25,7 +29,7 @@ struct placing {
 
 static void make_live(struct placing *p, uint32_t slot, uint32_t block)
 {
-   if (p->live[block] == slot + 1)
+   if (p->live[block] == slot + 1 || block < p->first)
       return;
    p->live[block] = slot + 1;
    p->stack[p->stack_depth++] = block;
@@ -118,12 +122,26 @@ static void search_below(struct placing *p, uint32_t slot, uint32_t writer)
    }
 }
 
+/* Blocks between loops have none around them. */
+static uint32_t *find_outermost(const struct agxc_ssa *ssa)
+{
+   uint32_t *first = AGX_ARENA_ARRAY(ssa->arena, uint32_t, ssa->shader->block_count), last = 0;
+   agxc_foreach_block (block, ssa->shader) {
+      if (!block->loop || !ssa->shader->blocks[block->index - 1]->loop)
+         last = block->index;
+      first[block->index] = last;
+   }
+   return first;
+}
+
 static void place(struct placing *p, uint32_t slot, uint32_t first_write)
 {
+   p->first = UINT32_MAX;
    for (uint32_t i = first_write; i; i = p->ssa->writes[i - 1].next_in_slot) {
-      uint32_t block = p->ssa->writes[i - 1].block->index;
-      p->written[block] = slot + 1;
-      push(p, block);
+      const struct agxc_block *block = p->ssa->writes[i - 1].block;
+      p->written[block->index] = slot + 1;
+      p->first = AGX_MIN(p->first, p->outermost[block->index]);
+      push(p, block->index);
    }
    find_live(p, slot);
    while (p->heap_count > 0)
@@ -144,7 +162,7 @@ void agxc_ssa_place_phis(struct agxc_ssa *ssa, struct agxc_ssa_graph *graph,
                          const uint32_t *first_write)
 {
    uint32_t blocks = ssa->shader->block_count;
-   struct placing p = {.ssa = ssa, .graph = graph};
+   struct placing p = {.ssa = ssa, .graph = graph, .outermost = find_outermost(ssa)};
    uint32_t **arrays[] = {&p.live, &p.written, &p.joined, &p.seen, &p.stack, &p.heap};
    for (size_t i = 0; i < AGX_COUNT(arrays); i++)
       *arrays[i] = AGX_ARENA_ARRAY(ssa->arena, uint32_t, blocks);

@@ -41,6 +41,17 @@ static void pass_argument(struct agxc_spv *s, struct agxc_spv_function *function
    }
 }
 
+/* They hold 0 at first. Flags tell which path has returned, but SSA construction sees a path that
+ * has not, on which a slot without that value would live all around a loop. */
+static uint32_t new_return_slots(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   const uint8_t *bits = agxc_spv_scalar_bits(s, type);
+   uint32_t first = agxc_slots_new(s->ssa, type->scalars, bits);
+   for (uint32_t i = 0; i < type->scalars; i++)
+      agxc_spv_slot_write(s, first + i, agxc_imm(0, bits[i]));
+   return first;
+}
+
 void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_function *function = function_of(s, agxc_spv_operand(s, in, 0));
@@ -57,7 +68,7 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
       pass_argument(s, function, i, agxc_spv_operand(s, in, 1 + i), caller);
    uint32_t scalars = function->returns->scalars, first_slot = 0;
    if (scalars)
-      first_slot = agxc_slots_new(s->ssa, scalars, agxc_spv_scalar_bits(s, function->returns));
+      first_slot = new_return_slots(s, function->returns);
    struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_CALL, true);
    c->header = function->entry;
    c->return_slot = first_slot;
