@@ -53,8 +53,9 @@ struct scope {
 
 struct lowering {
    struct agxc_shader *shader;
-   bool has_returns; /* nested ones: lanes may be away at top level, too */
-   bool needs_lanes; /* there are matrix instructions */
+   bool has_returns;              /* nested ones: lanes may be away at top level, too */
+   bool needs_lanes;              /* there are matrix instructions */
+   uint32_t *returning, *needing; /* counted blocks: that return, that need their lanes */
    /* Where code at top level that needs its lanes is left when all have returned: an empty
     * block at the very end, with an if before it that is only there for the tree's shape. */
    struct agxc_node *end_if;
@@ -150,13 +151,20 @@ static bool list_any(const struct agx_link *list, block_test *test, bool in_loop
    return false;
 }
 
-/* The same of what stands behind the node in its list. */
-static bool rest_any(const struct agxc_node *node, block_test *test, bool in_loops)
+/* By block: in how many of those in front of it the test holds. */
+static uint32_t *count_blocks(struct agxc_shader *shader, block_test *test)
 {
-   while ((node = agxc_node_after(node)))
-      if (node_any(node, test, in_loops))
-         return true;
-   return false;
+   uint32_t *before = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count + 1);
+   agxc_foreach_block (block, shader)
+      before[block->index + 1] = before[block->index] + test(block);
+   return before;
+}
+
+/* Whether the test that was counted holds for a block from first to last. */
+static bool any_between(const uint32_t *before, const struct agxc_block *first,
+                        const struct agxc_block *last)
+{
+   return before[first->index] < before[last->index + 1];
 }
 
 static bool ends_with(const struct agxc_block *block, unsigned op)
@@ -379,40 +387,47 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
 }
 
 /* Whether lanes that enter the node may be away behind it, for the rest of its list. */
-static bool loses_lanes(const struct agxc_node *node)
+static bool loses_lanes(const struct lowering *lowering, const struct agxc_node *node)
 {
    return node->kind != AGXC_NODE_BLOCK &&
           (node_any(node, breaks, false) || node_any(node, continues, false) ||
-           node_any(node, returns, true));
+           any_between(lowering->returning, agxc_first_block(agxc_list_of(node, 0)),
+                       agxc_last_block(agxc_list_of(node, 1))));
 }
 
-/* What stands behind the node in its list, or in the loop's continuing part. */
-static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *scope)
+/* What stands behind the if or loop in its list, or in the loop's continuing part. */
+static bool rest_needs_lanes(const struct lowering *lowering, const struct agxc_node *node,
+                             const struct scope *scope)
 {
-   if (rest_any(node, block_needs_lanes, true))
+   if (any_between(lowering->needing, agxc_block_after(node), agxc_last_block(node->list)))
       return true;
    if (!node->parent || node->parent->kind != AGXC_NODE_LOOP || scope->loop_continues)
       return false;
-   return list_any(&agxc_as_loop(node->parent)->continuing, block_needs_lanes, true);
+   const struct agx_link *continuing = &agxc_as_loop(node->parent)->continuing;
+   return any_between(lowering->needing, agxc_first_block(continuing), agxc_last_block(continuing));
 }
 
-static bool rest_has_loop(const struct agxc_node *node)
-{
-   while ((node = agxc_node_after(node)))
-      if (node->kind == AGXC_NODE_LOOP)
-         return true;
-   return false;
-}
-
-/* An if of a loop's body after which no lane may be left, with loads, barriers or another loop
- * behind it. Without lanes these would run, and a wait take some 200 cycles, for nothing (source:
- * docs/hw/performance.md); a jump that never happens but then takes one in each iteration. */
-static bool ends_iteration(const struct agxc_node *node, const struct scope *scope)
+/* An if of a loop's body after which no lane may be left. Where loads, barriers or another loop
+ * stand behind it, without lanes these would run, and a wait take some 200 cycles, for nothing
+ * (source: docs/hw/performance.md); a jump that never happens but then takes one in each
+ * iteration. */
+static bool may_end_iteration(const struct agxc_node *node, const struct scope *scope)
 {
    return scope->in_loop && scope->ifs == 0 && node->kind == AGXC_NODE_IF &&
-          (node_any(node, breaks, false) || node_any(node, continues, false)) &&
-          /* Ifs too: opt/loads/prefetch.c makes some. */
-          (rest_any(node, block_loads, false) || rest_has_loop(node));
+          (node_any(node, breaks, false) || node_any(node, continues, false));
+}
+
+/* The last node of a loop's list that it is worth to jump over; ifs too: opt/loads/prefetch.c
+ * makes some. Or NULL. */
+static const struct agxc_node *last_costly(const struct agx_link *list, const struct scope *scope)
+{
+   if (!scope->in_loop || scope->ifs > 0)
+      return NULL;
+   const struct agxc_node *last = NULL;
+   agxc_foreach_node (node, list)
+      if (node->kind == AGXC_NODE_LOOP || node_any(node, block_loads, false))
+         last = node;
+   return last;
 }
 
 /* Where code goes on that must not run the rest of this list without lanes. */
@@ -438,11 +453,15 @@ static void skip_rest(struct lowering *lowering, struct agx_link *list,
 
 static void lower_list(struct lowering *lowering, struct agx_link *list, struct scope scope)
 {
+   const struct agxc_node *costly = last_costly(list, &scope);
    agxc_foreach_node (node, list) {
       if (node == lowering->end_if)
          return;
-      bool skips = (lowering->needs_lanes && loses_lanes(node) && rest_needs_lanes(node, &scope)) ||
-                   ends_iteration(node, &scope);
+      if (node == costly)
+         costly = NULL; /* none is left behind this one */
+      bool skips = (lowering->needs_lanes && loses_lanes(lowering, node) &&
+                    rest_needs_lanes(lowering, node, &scope)) ||
+                   (costly && may_end_iteration(node, &scope));
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agxc_as_block(node), scope);
       else if (node->kind == AGXC_NODE_IF)
@@ -485,6 +504,8 @@ bool agxc_lower_control(struct agxc_shader *shader)
    if (shader->block_count > 1) {
       set_level(agxc_at_exit(shader, agxc_first_block(&shader->body)), 0);
    }
+   lowering.returning = count_blocks(shader, returns);
+   lowering.needing = count_blocks(shader, block_needs_lanes);
    lower_list(&lowering, &shader->body, (struct scope){0});
    return true;
 }
