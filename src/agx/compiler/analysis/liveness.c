@@ -192,9 +192,7 @@ void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agx
          continue;
       agxc_foreach_live_in (id, liveness, succ)
          include(set, *id);
-      uint32_t pred = 0;
-      while (succ->preds[pred] != block)
-         pred++;
+      uint32_t pred = agxc_pred_index(succ, block);
       agxc_foreach_instr (phi, succ) {
          if (!is_phi(phi))
             break;

@@ -108,10 +108,16 @@ uint32_t agxc_count_phis(const struct agxc_block *block);
 static inline uint32_t agxc_pred_index(const struct agxc_block *block,
                                        const struct agxc_block *pred)
 {
-   uint32_t index = 0;
-   while (block->preds[index] != pred)
-      index++;
-   return index;
+   uint32_t low = 0, high = block->pred_count - 1; /* they are in program order */
+   while (low < high) {
+      uint32_t middle = low + (high - low) / 2;
+      if (block->preds[middle]->index < pred->index)
+         low = middle + 1;
+      else
+         high = middle;
+   }
+   agx_assert(block->preds[low] == pred);
+   return low;
 }
 /* The nodes around a node in its list, or NULL. */
 static inline struct agxc_node *agxc_node_before(const struct agxc_node *node)

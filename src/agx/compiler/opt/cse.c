@@ -54,9 +54,12 @@ static uint64_t key(const struct agxc_ref *ref)
    return identity(ref) * 8 + ref->kind;
 }
 
+/* Of what equals nothing in other blocks the block counts, so that a row of them makes no long
+ * list. */
 static uint32_t hash_of(const struct agxc_instr *instr)
 {
-   uint32_t hash = instr->op;
+   bool is_local = instr->op == AGXC_OP_PHI || (agxc_flags(instr) & AGXC_CROSS_LANE);
+   uint32_t hash = is_local ? mix(instr->op, instr->block->index) : instr->op;
    unsigned first = instr->dest_count;
    if (agxc_flags(instr) & AGXC_COMMUTATIVE) {
       hash = mix(hash, key(agxc_side(instr, 0)) + key(agxc_side(instr, 1)));
