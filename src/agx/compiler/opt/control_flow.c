@@ -133,6 +133,28 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
    return true;
 }
 
+/* Gives a loop, whose continuing part has gone to the end of its body, an empty one; its block
+ * comes between that end and the loop's first block. */
+static void add_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agxc_block *end = agxc_last_block(&loop->body), *block = agxc_block_new(shader);
+   agxc_node_append(&loop->continuing, &loop->node, &block->node);
+   block->index = end->index; /* until agxc_index */
+   block->loop_depth = end->loop_depth;
+   block->loop = loop;
+   if (agxc_terminator(end))
+      return;
+   struct agxc_block *to = end->succs[0];
+   for (uint32_t i = 0; to && i < to->pred_count; i++)
+      if (to->preds[i] == end)
+         to->preds[i] = block;
+   block->preds = AGX_ARENA_NEW(shader->arena, struct agxc_block *);
+   block->preds[0] = end;
+   block->pred_count = to != NULL;
+   block->succs[0] = to;
+   end->succs[0] = to ? block : NULL;
+}
+
 /* One block then holds what stood on both sides of the border. */
 static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
 {
@@ -148,7 +170,7 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
    agxc_foreach_node (node, &loop->continuing)
       node->list = &loop->body;
    agx_list_splice(&loop->body, &loop->continuing);
-   agxc_node_append(&loop->continuing, &loop->node, &agxc_block_new(shader)->node);
+   add_continuing(shader, loop);
    return true;
 }
 
@@ -252,10 +274,7 @@ static enum agxc_visited decide_if(void *shader, struct agxc_if *branch)
 
 static enum agxc_visited join_loop(void *shader, struct agxc_loop *loop)
 {
-   if (!join_continuing(shader, loop))
-      return AGXC_UNCHANGED;
-   agxc_index(shader);
-   return AGXC_CHANGED;
+   return join_continuing(shader, loop) ? AGXC_CHANGED : AGXC_UNCHANGED;
 }
 
 static enum agxc_visited remove_if(void *user, struct agxc_if *branch)
