@@ -36,7 +36,7 @@
  * lower at the least. */
 #define MAX_RETRIES 3
 #define RETRY_STEP  4
-/* How many candidates are looked at when registers run short. */
+/* How many candidates are looked at when registers run short, and when the scoreboard is full. */
 #define MAX_LOOKED_AT 48
 
 struct scheduling {
@@ -50,7 +50,10 @@ struct scheduling {
    struct agxc_live_set live_out;
    uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
    struct agxc_value *const *next_value;
-   struct agxc_heap ready, pending, in_order;
+   struct agxc_heap ready[2]; /* of what takes no scoreboard entry, and of what does */
+   struct agxc_heap pending, in_order;
+   struct agxc_heap parked; /* of ready[1], until then, many at once */
+   uint32_t parked_until;
    uint32_t clock, pressure, peak;
    uint32_t completion[MAX_IN_FLIGHT], issued_async;
    uint32_t *order, issued;
@@ -64,6 +67,27 @@ static bool heap_clean(const struct scheduling *s, struct agxc_heap *heap)
    while (heap->count > 0 && s->graph.nodes[agxc_heap_number(heap, 0)].is_done)
       agxc_heap_take(heap, 0);
    return heap->count > 0;
+}
+
+/* The heap of what goes next; NULL when nothing is ready. */
+static struct agxc_heap *first_ready(const struct scheduling *s, struct agxc_heap ready[2])
+{
+   bool has_other = heap_clean(s, &ready[0]), has_async = heap_clean(s, &ready[1]);
+   if (has_other && has_async)
+      return &ready[ready[1].keys[0] < ready[0].keys[0]];
+   return has_other ? &ready[0] : has_async ? &ready[1] : NULL;
+}
+
+/* Moves all from one heap to the other; the fewer entries are what it costs. */
+static void heap_merge(struct agxc_heap *to, struct agxc_heap *from)
+{
+   struct agxc_heap larger = to->count < from->count ? *from : *to;
+   *from = to->count < from->count ? *to : *from;
+   *to = larger;
+   while (from->count > 0) {
+      from->count--;
+      agxc_heap_push(to, agxc_heap_key(from, from->count), agxc_heap_number(from, from->count));
+   }
 }
 
 /* ---- registers --------------------------------------------------------- */
@@ -161,7 +185,8 @@ static uint32_t old_peak(struct scheduling *s)
 /* Long latencies first, then the old order. */
 static void make_ready(struct scheduling *s, uint32_t number)
 {
-   agxc_heap_push(&s->ready, UINT32_MAX - s->graph.nodes[number].height, number);
+   const struct agxc_sched_node *node = &s->graph.nodes[number];
+   agxc_heap_push(&s->ready[node->is_async], UINT32_MAX - node->height, number);
 }
 
 static void make_available(struct scheduling *s, uint32_t number)
@@ -175,12 +200,18 @@ static void make_available(struct scheduling *s, uint32_t number)
 
 static void advance(struct scheduling *s)
 {
-   while (heap_clean(s, &s->pending) &&
-          (agxc_heap_key(&s->pending, 0) <= s->clock || !heap_clean(s, &s->ready))) {
-      uint32_t number = agxc_heap_number(&s->pending, 0);
-      s->clock = AGX_MAX(s->clock, agxc_heap_key(&s->pending, 0));
-      agxc_heap_take(&s->pending, 0);
-      make_ready(s, number);
+   for (;;) {
+      bool has_ready = first_ready(s, s->ready);
+      uint32_t pending = heap_clean(s, &s->pending) ? agxc_heap_key(&s->pending, 0) : UINT32_MAX;
+      uint32_t parked = heap_clean(s, &s->parked) ? s->parked_until : UINT32_MAX;
+      uint32_t next = AGX_MIN(pending, parked);
+      if (next == UINT32_MAX || (next > s->clock && has_ready))
+         return;
+      s->clock = AGX_MAX(s->clock, next);
+      if (parked == next)
+         heap_merge(&s->ready[1], &s->parked);
+      else
+         make_ready(s, agxc_heap_take(&s->pending, 0));
    }
 }
 
@@ -215,20 +246,32 @@ static bool is_blocked(struct scheduling *s, uint32_t number)
    return true;
 }
 
+/* The first of what is ready finds the scoreboard full. Others likely find it so, too: when some
+ * have, all wait together, or each issue would have to look at all of them. */
+static void set_aside(struct scheduling *s, uint32_t number, uint32_t looked_at)
+{
+   uint32_t until = s->graph.nodes[number].ready;
+   if (looked_at < MAX_LOOKED_AT) {
+      agxc_heap_take(&s->ready[1], 0);
+      agxc_heap_push(&s->pending, until, number);
+      return;
+   }
+   s->parked_until = s->parked.count > 0 ? AGX_MAX(s->parked_until, until) : until;
+   heap_merge(&s->parked, &s->ready[1]);
+}
+
 static uint32_t choose(struct scheduling *s)
 {
-   for (;;) {
+   for (uint32_t looked_at = 0;; looked_at++) {
       advance(s);
-      heap_clean(s, &s->ready);
-      uint32_t number = agxc_heap_number(&s->ready, 0);
+      uint32_t number = agxc_heap_number(first_ready(s, s->ready), 0);
       int32_t halves = growth(s, s->graph.nodes[number].instr);
       uint32_t limit = s->limit + (s->graph.nodes[number].is_async ? s->for_loads : 0);
       if (halves > 0 && s->pressure + (uint32_t)halves > limit)
          return choose_smallest(s);
       if (!is_blocked(s, number))
          return number;
-      agxc_heap_take(&s->ready, 0);
-      agxc_heap_push(&s->pending, s->graph.nodes[number].ready, number);
+      set_aside(s, number, looked_at);
    }
 }
 
@@ -256,10 +299,11 @@ static void list_schedule(struct scheduling *s)
 {
    uint32_t count = s->graph.count;
    struct agx_arena *arena = s->shader->arena;
-   s->ready = s->pending = s->in_order = (struct agxc_heap){0};
    /* What is blocked goes round: an entry at a time in either heap, so twice is enough. */
-   s->ready.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
-   s->pending.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
+   struct agxc_heap *const heaps[] = {&s->ready[0], &s->ready[1], &s->pending, &s->parked};
+   for (size_t i = 0; i < AGX_COUNT(heaps); i++)
+      *heaps[i] = (struct agxc_heap){.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count)};
+   s->in_order = (struct agxc_heap){0};
    s->in_order.keys = AGX_ARENA_ARRAY(arena, uint64_t, count);
    s->order = AGX_ARENA_ARRAY(arena, uint32_t, count);
    s->clock = s->issued = s->issued_async = 0;
