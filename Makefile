@@ -14,6 +14,7 @@ help:
 	@echo "make check ROOM=X  build and run the tests of one room: the last folder of its path in src/rooms.txt, such as"
 	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
 	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, the simulator, wall time against lavapipe"
+	@echo "make bench-scale   compile time and memory for kernels of 10^3 to 10^6 instructions, of many shapes"
 	@echo "make bench-wide    the same race over thousands of modules of other people's packages (downloads them, root)"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run all tests in a machine of QEMU with 16 KiB pages (an hour or two)"
@@ -89,6 +90,15 @@ bench: build
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \
 	else echo "No comparison with lavapipe: scripts/install-deps.sh bench installs what that needs."; fi
+
+# Work, counted in basic blocks, time and memory of compiling large modules; tests/compiler/scale_bench.c tells
+# what SCALE takes. check-scale: that ten times the code is at most twelve times the work.
+SCALE ?=
+bench-scale check-scale: deps
+	@[ -f build-work/build.ninja ] || meson setup build-work $(SETUP) -Doptimization=2 \
+	   -Dcount_work=true -Db_lundef=false
+	ninja -C build-work -j $(JOBS) tests/compiler/scale_bench
+	@build-work/tests/compiler/scale_bench $(if $(filter check-scale,$@),--most 10000 --check) $(SCALE)
 
 # The race over other people's modules; WIDE takes options of scripts/wide, such as --family ggml.
 WIDE ?=
@@ -225,4 +235,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats ulp check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench bench-scale check-scale bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats ulp check-threads format check-format clean
