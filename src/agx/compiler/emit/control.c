@@ -24,9 +24,10 @@
  * when no lane takes it and the jump is cheaper than its instructions; code with matrix
  * instructions is always jumped over then. A loop's end jumps back while any lane is left. Where
  * loads or loops stand behind a loop's test or behind a continue, they are jumped over as soon as
- * no lane stays, so that no load is waited for in vain. At top level `if (c) return;` is one if
- * that nothing pops, and an if or loop that ends the program pops nothing. Jumps know the mask
- * only, so ifs and loops whose condition all lanes share need the mask instructions as well.
+ * no lane stays, so that no load is waited for in vain; so is what is long behind a return. At top
+ * level `if (c) return;` is one if that nothing pops, and an if or loop that ends the program pops
+ * nothing. Jumps know the mask only, so ifs and loops whose condition all lanes share need the mask
+ * instructions as well.
  *
  * Stands behind schedule_post, which may not move anything across mask instructions, and in front
  * of insert_waits, which must see the jumps.
@@ -41,6 +42,8 @@ _Static_assert(RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted i
 /* Cycles that a skipped arm must save for a jump to pay. Source: docs/hw/idioms.md, 6. */
 #define JUMP_CYCLES 19
 #define LOAD_CYCLES 10
+/* Cycles that the rest of the program must take for one to pay behind a return. */
+#define RETURN_CYCLES 60
 
 /* Around the node that is being lowered. */
 struct scope {
@@ -56,8 +59,9 @@ struct lowering {
    bool has_returns;              /* nested ones: lanes may be away at top level, too */
    bool needs_lanes;              /* there are matrix instructions */
    uint32_t *returning, *needing; /* counted blocks: that return, that need their lanes */
-   /* Where code at top level that needs its lanes is left when all have returned: an empty
-    * block at the very end, with an if before it that is only there for the tree's shape. */
+   /* Where code at top level is left when all lanes have returned, for what needs its lanes or
+    * takes long: an empty block at the very end, with an if before it that is only there for the
+    * tree's shape. */
    struct agxc_node *end_if;
    struct agxc_block *end;
 };
@@ -195,32 +199,38 @@ static bool needs_all_lanes(const struct agxc_instr *instr)
    return agxc_isa_info(instr)->needs_all_lanes;
 }
 
-/* cycles, and what the list takes; counted no further than until a jump pays. */
-static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list)
+static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_t most);
+
+/* cycles, and what the node takes; counted no further than until there are more than `most`. */
+static uint32_t add_cycles_of(uint32_t cycles, const struct agxc_node *node, uint32_t most)
 {
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_LOOP)
-         return JUMP_CYCLES + 1;
-      agxc_foreach_list (arm, node)
-         cycles = add_cycles(cycles, arm);
-      if (node->kind == AGXC_NODE_BLOCK)
-         agxc_foreach_instr (instr, agxc_as_block(node)) {
-            if (needs_all_lanes(instr))
-               return JUMP_CYCLES + 1;
-            bool is_memory = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
-            cycles += is_memory ? LOAD_CYCLES : 1;
-            if (cycles > JUMP_CYCLES)
-               return cycles;
-         }
-      if (cycles > JUMP_CYCLES)
+   if (node->kind == AGXC_NODE_LOOP)
+      return most + 1;
+   agxc_foreach_list (arm, node)
+      cycles = add_cycles(cycles, arm, most);
+   if (node->kind == AGXC_NODE_BLOCK)
+      agxc_foreach_instr (instr, agxc_as_block(node)) {
+         if (needs_all_lanes(instr))
+            return most + 1;
+         bool is_memory = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
+         cycles += is_memory ? LOAD_CYCLES : 1;
+         if (cycles > most)
+            return cycles;
+      }
+   return cycles;
+}
+
+static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_t most)
+{
+   agxc_foreach_node (node, list)
+      if ((cycles = add_cycles_of(cycles, node, most)) > most)
          return cycles;
-   }
    return cycles;
 }
 
 static bool pays_to_skip(const struct agx_link *list)
 {
-   return add_cycles(0, list) > JUMP_CYCLES;
+   return add_cycles(0, list, JUMP_CYCLES) > JUMP_CYCLES;
 }
 
 static bool block_needs_lanes(const struct agxc_block *block)
@@ -309,7 +319,9 @@ static bool lower_return_if(struct agxc_if *branch, struct agxc_instr *compare, 
 /* Nothing is left to run. As after a return, lanes may be away when the program stops [U]. */
 static bool is_program_end(const struct lowering *lowering, const struct agxc_block *block)
 {
-   return agx_list_empty(&block->instrs) && block->node.link.next == &lowering->shader->body;
+   const struct agxc_node *after = agxc_node_after(&block->node);
+   return agx_list_empty(&block->instrs) && !block->node.parent &&
+          (!after || after == lowering->end_if);
 }
 
 /* The scope inside of a node that has so many levels. */
@@ -430,6 +442,18 @@ static const struct agxc_node *last_costly(const struct agx_link *list, const st
    return last;
 }
 
+/* An if at top level whose lanes may all return, with much behind it. SIMD-groups that a grid has
+ * in excess come here, one of many, so that the jump must save more than one around an arm. */
+static bool ends_program(const struct agxc_node *node)
+{
+   if (node->parent || node->kind != AGXC_NODE_IF || !node_any(node, returns, false))
+      return false;
+   uint32_t cycles = 0;
+   while ((node = agxc_node_after(node)) && cycles <= RETURN_CYCLES)
+      cycles = add_cycles_of(cycles, node, RETURN_CYCLES);
+   return cycles > RETURN_CYCLES;
+}
+
 /* Where code goes on that must not run the rest of this list without lanes. */
 static struct agxc_block *way_out(const struct lowering *lowering, const struct agx_link *list,
                                   const struct agxc_node *parent, const struct scope *scope)
@@ -461,7 +485,8 @@ static void lower_list(struct lowering *lowering, struct agx_link *list, struct 
          costly = NULL; /* none is left behind this one */
       bool skips = (lowering->needs_lanes && loses_lanes(lowering, node) &&
                     rest_needs_lanes(lowering, node, &scope)) ||
-                   (costly && may_end_iteration(node, &scope));
+                   (costly && may_end_iteration(node, &scope)) ||
+                   (lowering->end && ends_program(node));
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agxc_as_block(node), scope);
       else if (node->kind == AGXC_NODE_IF)
@@ -485,6 +510,28 @@ static void make_end(struct lowering *lowering)
    agxc_index(shader);
 }
 
+static bool block_meets(const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block)
+      if (agxc_has_opcode(instr, AGX_ISA_OP_BARRIER))
+         return true;
+   return false;
+}
+
+/* Whether code at top level may be left for the end of the program. Never where SIMD-groups meet:
+ * the others might wait for one that has ended. */
+static bool needs_end(const struct lowering *lowering)
+{
+   if (!lowering->has_returns || lowering->needs_lanes)
+      return lowering->has_returns;
+   if (list_any(&lowering->shader->body, block_meets, true))
+      return false;
+   agxc_foreach_node (node, &lowering->shader->body)
+      if (ends_program(node))
+         return true;
+   return false;
+}
+
 static bool has_nested_return(const struct agxc_shader *shader)
 {
    agxc_foreach_node (node, &shader->body)
@@ -499,7 +546,7 @@ bool agxc_lower_control(struct agxc_shader *shader)
    struct lowering lowering = {.shader = shader,
                                .has_returns = has_nested_return(shader),
                                .needs_lanes = list_any(&shader->body, block_needs_lanes, true)};
-   if (lowering.has_returns && lowering.needs_lanes)
+   if (needs_end(&lowering))
       make_end(&lowering);
    if (shader->block_count > 1) {
       set_level(agxc_at_exit(shader, agxc_first_block(&shader->body)), 0);
