@@ -20,6 +20,8 @@
  * go when offsets and selects become constant, so this is well above what remains;
  * 12 KiB of instruction cache are some 1500 instructions (source: docs/hw/performance.md). */
 #define MAX_COPIES 640u
+/* The same where the loop chooses among the elements of private arrays. */
+#define MAX_ARRAY_COPIES (2 * MAX_COPIES)
 /* And with them: what passes have to look at. */
 #define MAX_WORK  8192u
 #define MAX_DEPTH 48u /* of expressions that the exit depends on */
@@ -185,7 +187,8 @@ static bool count_iterations(struct unroll *u)
          return true;
       if (u->iterations == 1) /* in the first one more is known than in the others */
          size = counted_size(u);
-      if (u->iterations == MAX_ITERATIONS || (u->iterations + 1) * size > MAX_COPIES ||
+      if (u->iterations == MAX_ITERATIONS ||
+          (u->iterations + 1) * size > (u->private_gone ? MAX_ARRAY_COPIES : MAX_COPIES) ||
           (u->iterations + 1) * u->shape.size > MAX_WORK)
          return false;
       enter_iteration(u, header, 1, next);
