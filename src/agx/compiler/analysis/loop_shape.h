@@ -21,12 +21,18 @@ struct agxc_loop_shape {
    uint32_t size;                /* instructions of an iteration */
    uint32_t flags;               /* enum agxc_op_flags of them, put together */
    uint32_t breaks, continues, barriers, inner_loops;
+   uint32_t side_exits;                    /* more ifs with a break, behind the exit */
    uint32_t private_loads, private_stores; /* of scratch memory */
 };
 
 /* Describes a loop of that shape; false: the loop has another one. */
 bool agxc_loop_shape_find(struct agxc_loop_shape *shape, struct agxc_shader *shader,
                           struct agxc_loop *loop);
+
+/* The same of a loop with side exits: ifs on the top level, behind the exit, of which one arm ends
+ * in a break. */
+bool agxc_loop_shape_find_sides(struct agxc_loop_shape *shape, struct agxc_shader *shader,
+                                struct agxc_loop *loop);
 
 /* Makes the header's phis stand for what they hold in the next iteration to copy: what enters the
  * loop, or what comes around. */
@@ -36,6 +42,13 @@ void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone
 /* Copies one iteration to the cursor; with `leaves` only up to the exit and the break's arm. */
 void agxc_iteration_copy(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
                          bool leaves);
+
+/* Copies so many iterations and the exit of a loop with side exits to the cursor, each side exit as
+ * an if around what follows it. Returns what stands for the phis behind the loop, and then, of so
+ * many, for the values `names`, which are defined before the first exit. */
+struct agxc_ref *agxc_iterations_nest(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
+                                      uint32_t iterations, struct agxc_value *const *names,
+                                      uint32_t name_count);
 
 /* Whether any block stands in a loop. After agxc_index. */
 bool agxc_has_loop(const struct agxc_shader *shader);

@@ -91,7 +91,7 @@ static void clone_list(struct agxc_clone *clone, const struct agx_link *list,
    clone->cursor = outside;
 }
 
-static void insert_node(struct agxc_cursor *cursor, struct agxc_node *node)
+void agxc_cursor_put(const struct agxc_cursor *cursor, struct agxc_node *node)
 {
    agx_list_insert_before(cursor->at, &node->link);
    node->parent = cursor->block->node.parent;
@@ -104,11 +104,11 @@ void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node)
    agx_assert(node->kind != AGXC_NODE_BLOCK);
    bool is_if = node->kind == AGXC_NODE_IF;
    struct agxc_node *copy = is_if ? &agxc_if_new(shader)->node : &agxc_loop_new(shader)->node;
-   insert_node(&clone->cursor, copy);
+   agxc_cursor_put(&clone->cursor, copy);
    for (unsigned i = 0; i < 2; i++)
       clone_list(clone, agxc_list_of(node, i), copy, agxc_list_of(copy, i));
    struct agxc_block *behind = agxc_block_new(shader);
-   insert_node(&clone->cursor, &behind->node);
+   agxc_cursor_put(&clone->cursor, &behind->node);
    clone->cursor.block = behind;
 }
 

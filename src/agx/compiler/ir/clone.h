@@ -14,6 +14,9 @@ struct agxc_cursor {
    struct agxc_block *block;
 };
 
+/* Puts a new node behind the cursor's block; the caller moves the cursor. */
+void agxc_cursor_put(const struct agxc_cursor *cursor, struct agxc_node *node);
+
 /* What stands for which value: of a pass, for one copy after the other, since its size is that
  * of the shader. Zero in the beginning. */
 struct agxc_clone_map {

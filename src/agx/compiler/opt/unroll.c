@@ -5,7 +5,8 @@
  * depends on are computed, iteration by iteration, as long as they are constants. So any induction
  * variable will do.
  *
- * loop_shape.h says which loops qualify.
+ * loop_shape.h says which loops qualify. Loops with side exits that run a few times become ifs
+ * around ifs: each iteration stands in the arm of the one before that does not break.
  *
  * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce. Stands
  * in front of lower_private, since offsets into private arrays often become constant here.
@@ -23,8 +24,11 @@
 /* The same where the loop chooses among the elements of private arrays. */
 #define MAX_ARRAY_COPIES (2 * MAX_COPIES)
 /* And with them: what passes have to look at. */
-#define MAX_WORK  8192u
-#define MAX_DEPTH 48u /* of expressions that the exit depends on */
+#define MAX_WORK 8192u
+/* Levels of ifs that side exits make. */
+#define MAX_NESTED 8u
+#define MAX_NAMES  64u
+#define MAX_DEPTH  48u /* of expressions that the exit depends on */
 
 struct unroll {
    struct agxc_loop_shape shape;
@@ -235,6 +239,50 @@ static void unroll(struct unroll *u)
    agxc_melt(&clone.cursor, behind);
 }
 
+/* Values of the top level before the first exit, which the code behind the loop may use; false: too
+ * many. */
+static bool find_names(const struct unroll *u, struct agxc_value **names, uint32_t *count)
+{
+   *count = 0;
+   agxc_foreach_list (list, &u->shape.loop->node)
+      agxc_foreach_node (node, list) {
+         if (node == &u->shape.exit->node)
+            return true;
+         if (node->kind != AGXC_NODE_BLOCK)
+            continue;
+         agxc_foreach_instr (instr, agxc_as_block(node))
+            agxc_foreach_dest (dest, instr) {
+               if (*count == MAX_NAMES)
+                  return false;
+               names[(*count)++] = dest->value;
+            }
+      }
+   return true;
+}
+
+static bool unroll_nested(struct unroll *u)
+{
+   struct agxc_value *names[MAX_NAMES];
+   uint32_t name_count, count = 0;
+   if (u->shape.side_exits * (u->iterations + 1) > MAX_NESTED || !find_names(u, names, &name_count))
+      return false;
+   struct agxc_node *loop = &u->shape.loop->node;
+   struct agxc_block *behind = agxc_block_after(loop);
+   struct agxc_clone clone =
+      agxc_clone_begin(u->shape.shader, (struct agxc_cursor){&loop->link, agxc_block_before(loop)},
+                       &u->evaluation->map);
+   const struct agxc_ref *refs =
+      agxc_iterations_nest(&u->shape, &clone, u->iterations, names, name_count);
+   agxc_foreach_phi (phi, behind)
+      agxc_become_mov(u->shape.shader, phi, refs[count++]);
+   struct agxc_builder b = agxc_at_end(u->shape.shader, clone.cursor.block);
+   for (uint32_t i = 0; i < name_count; i++)
+      agxc_define_as(agxc_build_mov(&b, refs[count + i]), agxc_use(names[i]));
+   agx_list_remove(&loop->link);
+   agxc_melt(&clone.cursor, behind);
+   return true;
+}
+
 /* ---- pass --------------------------------------------------------------- */
 
 /* Copies are new values, too. */
@@ -251,12 +299,16 @@ static bool try_loop(struct evaluation *e, struct agxc_loop *loop)
 {
    struct unroll u = {.evaluation = e};
    /* What a loop inside computes may be used behind both, under names that are not kept here. */
-   if (!agxc_loop_shape_find(&u.shape, e->shader, loop) || u.shape.inner_loops)
+   if (!(agxc_loop_shape_find(&u.shape, e->shader, loop) ||
+         agxc_loop_shape_find_sides(&u.shape, e->shader, loop)) ||
+       u.shape.inner_loops)
       return false;
    make_room(e, e->shader);
    e->first_iteration += MAX_ITERATIONS + 2;
    if (!count_iterations(&u))
       return false;
+   if (u.shape.side_exits)
+      return unroll_nested(&u);
    unroll(&u);
    return true;
 }
