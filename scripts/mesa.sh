@@ -239,7 +239,7 @@ run_lavapipe() {
    [ -f "$root$icd" ] || fail "sid's mesa-vulkan-drivers here has no lavapipe"
    cp -r "$1" "$work/kernels"
    build_runner
-   inside env VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd GALLIVM_PERF=nopt /agxhal/work/vkcorpus --device llvmpipe \
+   inside env VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd GALLIVM_PERF=nopt /agxhal/work/vkcorpus --device llvmpipe --batch 50 \
       /agxhal/work/kernels
 }
 

@@ -30,7 +30,7 @@ elif [ -n "$lavapipe" ] && pkg-config --exists vulkan; then
       tests/mesa/vkcorpus.c tests/mesa/vk_device.c tests/mesa/vk_kernel.c tools/manifest/manifest.c tools/manifest/inputs.c \
       src/base/status.c src/base/half.c $(pkg-config --cflags --libs vulkan) -lm)
    on_lavapipe() {
-      VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe GALLIVM_PERF=nopt "$work/vkcorpus" --device llvmpipe "$1"
+      VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe GALLIVM_PERF=nopt "$work/vkcorpus" --device llvmpipe --batch 50 "$1"
    }
 else
    echo "random.sh: no lavapipe here (scripts/install-deps.sh bench), so results are compared among ourselves only"
@@ -40,6 +40,7 @@ fi
 # The kernels that $work/out calls failed: who is wrong, and copies for whoever looks into them.
 judge() {
    for name in $(sed -n 's/^kernel \([0-9]*\),.*/k\1/p; s/.* \(k[0-9]*\) .*FAIL.*/\1/p' "$work/out"); do
+      [ -f "$work/kernels/$name.spv" ] || name=s${name#k}
       kernel=$work/kernels/$name result=$work/kernels/ref/$name.1.bin
       if command -v spirv-dis >/dev/null && command -v python3 >/dev/null; then
          "$top/tests/random/interpret.py" "$kernel.spv" "$result" > "$work/judged" 2>&1 &&

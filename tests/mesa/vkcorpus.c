@@ -2,10 +2,12 @@
  *
  * vkcorpus: runs the kernels of a corpus folder on a Vulkan device and compares what
  * they wrote with the references, each kernel in a process of its own, so that one that
- * crashes, hangs or loses the device spoils no other.
+ * crashes, hangs or loses the device spoils no other. With --batch N up to N kernels share a
+ * process and its device, which saves most of the time of small kernels; the one that ends a
+ * process fails, and the next process goes on behind it.
  *
- *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] [--tsv FILE] [--dump DIR]
- *             FOLDER [KERNEL...]
+ *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] [--batch N] [--tsv FILE]
+ *             [--dump DIR] FOLDER [KERNEL...]
  *
  * Progress goes to standard output; --tsv writes kernel, verdict, milliseconds, words, the
  * milliseconds of the quickest of N compilations (1), and the driver's statistics of the pipeline.
@@ -29,7 +31,7 @@
 struct options {
    const char *device, *tsv, *folder, *dump;
    bool robust;
-   unsigned limit_s, best;
+   unsigned limit_s, best, batch;
 };
 
 struct result {
@@ -123,17 +125,17 @@ static agx_status dump(const struct options *options, const char *kernel,
    return AGX_OK;
 }
 
-static agx_status run_here(const struct options *options, const char *kernel, struct result *result)
+static agx_status run_here(const struct options *options, const struct vk_device *device,
+                           const char *kernel, struct result *result)
 {
    static struct agx_manifest manifest;
    static struct vk_resource resources[AGX_MANIFEST_MAX_RESOURCES];
-   struct vk_device device;
    char path[1024];
+   memset(resources, 0, sizeof(resources));
    snprintf(path, sizeof(path), "%s/%s.txt", options->folder, kernel);
    AGX_TRY(agx_manifest_load(path, &manifest));
-   AGX_TRY(vk_device_open(options->device, options->robust, &device));
    snprintf(path, sizeof(path), "%s/%s.spv", options->folder, kernel);
-   AGX_TRY(vk_kernel_run(&device, path, &manifest, resources, options->best, &result->compile_ms,
+   AGX_TRY(vk_kernel_run(device, path, &manifest, resources, options->best, &result->compile_ms,
                          options->dump ? result->statistics : NULL));
    if (options->dump || manifest.slot_count) {
       snprintf(result->verdict, sizeof(result->verdict), manifest.slot_count ? "compiled" : "ran");
@@ -142,40 +144,46 @@ static agx_status run_here(const struct options *options, const char *kernel, st
    return compare(options, kernel, &manifest, resources, result);
 }
 
-/* The child: its result goes through the pipe; the device's clean-up is the kernel's. */
-_Noreturn static void run_child(const struct options *options, const char *kernel, int fd)
+/* The child: its results go through the pipe; the device's clean-up is the kernel's. */
+_Noreturn static void run_child(const struct options *options, char **kernels, size_t count, int fd)
 {
-   struct result result = {0};
+   struct vk_device device;
+   bool whole = true;
    alarm(options->limit_s);
-   if (run_here(options, kernel, &result) != AGX_OK) {
-      snprintf(result.verdict, sizeof(result.verdict), "FAIL");
-      snprintf(result.words, sizeof(result.words), "%s", agx_error_peek());
+   agx_status opened = vk_device_open(options->device, options->robust, &device);
+   for (size_t i = 0; i < count && whole; i++) {
+      struct result result = {0};
+      alarm(options->limit_s);
+      if (opened != AGX_OK || run_here(options, &device, kernels[i], &result) != AGX_OK) {
+         snprintf(result.verdict, sizeof(result.verdict), "FAIL");
+         snprintf(result.words, sizeof(result.words), "%s", agx_error_peek());
+      }
+      whole = write(fd, &result, sizeof(result)) == (ssize_t)sizeof(result);
    }
-   bool whole = write(fd, &result, sizeof(result)) == (ssize_t)sizeof(result);
    _exit(whole ? 0 : 1);
 }
 
-static void run_kernel(const struct options *options, const char *kernel, struct result *out)
+/* Prints and writes the result of kernel `number`. True when it matched. */
+static bool tell(const char *kernel, size_t number, size_t count, struct result *result, double ms,
+                 FILE *tsv)
 {
-   int pipes[2], status = 0;
+   for (char *at = result->words; *at; at++)
+      if (*at == '\t' || *at == '\n')
+         *at = ' ';
+   printf("[%2zu/%zu] %-22s %-5s %8.0f ms  %s\n", number, count, kernel, result->verdict, ms,
+          result->words);
+   fflush(stdout);
+   if (tsv)
+      fprintf(tsv, "%s\t%s\t%.0f\t%s\t%.4f\t%s\n", kernel, result->verdict, ms, result->words,
+              result->compile_ms, result->statistics);
+   return strcmp(result->verdict, "FAIL") != 0;
+}
+
+/* What became of a child that ended without the result of a kernel. */
+static void explain(const struct options *options, pid_t pid, int status, struct result *out)
+{
    *out = (struct result){.verdict = "FAIL"};
-   if (pipe(pipes)) {
-      snprintf(out->words, sizeof(out->words), "pipe: %s", strerror(errno));
-      return;
-   }
-   fflush(NULL);
-   pid_t pid = fork();
-   if (pid == 0)
-      run_child(options, kernel, pipes[1]);
-   close(pipes[1]);
-   struct result got;
-   bool whole = pid > 0 && read(pipes[0], &got, sizeof(got)) == (ssize_t)sizeof(got);
-   close(pipes[0]);
-   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-      ;
-   if (whole)
-      *out = got;
-   else if (pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+   if (pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
       snprintf(out->words, sizeof(out->words), "not done after %u s", options->limit_s);
    else if (pid > 0 && WIFSIGNALED(status))
       snprintf(out->words, sizeof(out->words), "ended by signal %d", WTERMSIG(status));
@@ -183,24 +191,40 @@ static void run_kernel(const struct options *options, const char *kernel, struct
       snprintf(out->words, sizeof(out->words), "the process went without a result");
 }
 
-/* True when it matched. */
-static bool run_and_tell(const struct options *options, const char *kernel, size_t number,
-                         size_t count, FILE *tsv)
+/* Runs kernels from `first` on, at most a batch of them; *out_good counts those that matched.
+ * Returns how many were run, at least one. */
+static size_t run_batch(const struct options *options, char **names, size_t first, size_t count,
+                        FILE *tsv, size_t *out_good)
 {
-   struct result result;
-   printf("[%2zu/%zu] %-22s ", number, count, kernel);
+   int pipes[2], status = 0;
+   size_t batch = count - first < options->batch ? count - first : options->batch, done = 0;
+   struct result result = {.verdict = "FAIL"};
+   if (pipe(pipes)) {
+      snprintf(result.words, sizeof(result.words), "pipe: %s", strerror(errno));
+      tell(names[first], first + 1, count, &result, 0, tsv);
+      return 1;
+   }
+   fflush(NULL);
    double start = now_ms();
-   run_kernel(options, kernel, &result);
-   double ms = now_ms() - start;
-   for (char *at = result.words; *at; at++)
-      if (*at == '\t' || *at == '\n')
-         *at = ' ';
-   printf("%-5s %8.0f ms  %s\n", result.verdict, ms, result.words);
-   fflush(stdout);
-   if (tsv)
-      fprintf(tsv, "%s\t%s\t%.0f\t%s\t%.4f\t%s\n", kernel, result.verdict, ms, result.words,
-              result.compile_ms, result.statistics);
-   return strcmp(result.verdict, "FAIL") != 0;
+   pid_t pid = fork();
+   if (pid == 0)
+      run_child(options, names + first, batch, pipes[1]);
+   close(pipes[1]);
+   while (pid > 0 && done < batch &&
+          read(pipes[0], &result, sizeof(result)) == (ssize_t)sizeof(result)) {
+      double now = now_ms();
+      *out_good += tell(names[first + done], first + done + 1, count, &result, now - start, tsv);
+      start = now;
+      done++;
+   }
+   close(pipes[0]);
+   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+      ;
+   if (done == batch)
+      return done;
+   explain(options, pid, status, &result);
+   tell(names[first + done], first + done + 1, count, &result, now_ms() - start, tsv);
+   return done + 1;
 }
 
 /* Names of all kernels in the folder that have a manifest: of .txt files. */
@@ -240,22 +264,24 @@ static int parse(int argc, char **argv, struct options *options)
          options->limit_s = value ? (unsigned)atoi(value) : 0;
       else if (strcmp(argv[at], "--best") == 0)
          options->best = value ? (unsigned)atoi(value) : 0;
+      else if (strcmp(argv[at], "--batch") == 0)
+         options->batch = value ? (unsigned)atoi(value) : 0;
       else
          return -1;
       if (!value)
          return -1;
       at++;
    }
-   return at < argc && options->limit_s && options->best ? at : -1;
+   return at < argc && options->limit_s && options->best && options->batch ? at : -1;
 }
 
 int main(int argc, char **argv)
 {
-   struct options options = {.device = "Apple", .limit_s = 120, .best = 1};
+   struct options options = {.device = "Apple", .limit_s = 120, .best = 1, .batch = 1};
    int at = parse(argc, argv, &options);
    if (at < 0) {
       fprintf(stderr, "usage: vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] "
-                      "[--tsv FILE] [--dump DIR] FOLDER [KERNEL...]\n");
+                      "[--batch N] [--tsv FILE] [--dump DIR] FOLDER [KERNEL...]\n");
       return 2;
    }
    options.folder = argv[at++];
@@ -269,8 +295,8 @@ int main(int argc, char **argv)
               count ? strerror(errno) : "no kernels");
       return 2;
    }
-   for (size_t i = 0; i < count; i++)
-      good += run_and_tell(&options, names[i], i + 1, count, tsv);
+   for (size_t i = 0; i < count;)
+      i += run_batch(&options, names, i, count, tsv, &good);
    if (tsv)
       fclose(tsv);
    printf("%zu of %zu kernels match\n", good, count);

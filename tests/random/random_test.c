@@ -4,7 +4,9 @@
  * registers, must compute the same on the virtual AGX in check mode. AGX_RANDOM_KERNELS says how
  * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use.
  * AGX_RANDOM_SAVE=DIR keeps each of them there as NAME.spv with manifest and result, for other
- * implementations (make random compares lavapipe).
+ * implementations (make random compares lavapipe). Names begin with k; with AGX_RANDOM_SAVE_ALL=1
+ * also those are kept, beginning with s, that only a GPU computes alike: one with subgroups of 32
+ * lanes and with signed zeros.
  */
 #include "kernel.h"
 
@@ -175,19 +177,21 @@ static void write_file(const char *folder, const char *name, uint64_t seed, cons
 }
 
 static void save(const char *folder, uint64_t seed, const struct random_kernel *kernel,
-                 bool is_wide, const uint32_t *result)
+                 uint32_t features, const uint32_t *result)
 {
+   bool is_special = features & (RANDOM_SUBGROUP | RANDOM_ZEROS);
+   const char *name = is_special ? "s" : "k", *reference = is_special ? "ref/s" : "ref/k";
    char manifest[512], wide[256];
    snprintf(wide, sizeof(wide), "buf 2 0 2 ubo %u rand_u32 %u\npush u32 " PUSH_TEXT "\n",
             RANDOM_UNIFORM_B, UNIFORM_SEED);
-   int length =
-      snprintf(manifest, sizeof(manifest),
-               "buf 0 0 0 ssbo %u rand_u32 %u\nbuf 1 0 1 ssbo %u zero out\n"
-               "%sdispatch %u 1 1\ncmp exact\n",
-               RANDOM_IN_WORDS * 4, IN_SEED, OUT_WORDS * 4, is_wide ? wide : "", WORKGROUPS);
-   write_file(folder, "k", seed, ".spv", kernel->words, kernel->count * 4ul);
-   write_file(folder, "k", seed, ".txt", manifest, (size_t)length);
-   write_file(folder, "ref/k", seed, ".1.bin", result, OUT_WORDS * 4);
+   int length = snprintf(manifest, sizeof(manifest),
+                         "buf 0 0 0 ssbo %u rand_u32 %u\nbuf 1 0 1 ssbo %u zero out\n"
+                         "%sdispatch %u 1 1\ncmp exact\n",
+                         RANDOM_IN_WORDS * 4, IN_SEED, OUT_WORDS * 4,
+                         features & RANDOM_WIDE ? wide : "", WORKGROUPS);
+   write_file(folder, name, seed, ".spv", kernel->words, kernel->count * 4ul);
+   write_file(folder, name, seed, ".txt", manifest, (size_t)length);
+   write_file(folder, reference, seed, ".1.bin", result, OUT_WORDS * 4);
 }
 
 /* ---- test --------------------------------------------------------------- */
@@ -251,6 +255,7 @@ static void modes_agree(void **state)
    uint64_t count = number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS);
    uint64_t first = number("AGX_RANDOM_SEED", 1), wrong = 0;
    const char *folder = getenv("AGX_RANDOM_SAVE");
+   bool save_all = number("AGX_RANDOM_SAVE_ALL", 0);
    struct comparison it = {0};
    open_comparison(&it);
    for (uint64_t i = 0; i < count; i++) {
@@ -259,8 +264,8 @@ static void modes_agree(void **state)
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
          agree = agrees(&it, &kernel, first + i, &modes[mode], plain);
-      if (folder && (!agree || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
-         save(folder, first + i, &kernel, features & RANDOM_WIDE, plain);
+      if (folder && (!agree || save_all || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
+         save(folder, first + i, &kernel, features, plain);
       wrong += !agree;
    }
    close_comparison(&it);
