@@ -104,6 +104,42 @@ static const struct {
    ROW(agx_specialization_info, specialization, false),
 };
 
+/* Bytes between members, which compilers may leave as they were; members are only added behind. */
+#define HOLE(name, last, next)                                                                     \
+   {                                                                                               \
+#name, offsetof(struct name, last) + sizeof(((struct name *)NULL)->last),                    \
+         offsetof(struct name, next)                                                               \
+   }
+
+static const struct {
+   const char *name;
+   size_t from, to;
+} holes[] = {
+   HOLE(agx_device_info, is_virtual, core_count),
+   HOLE(agx_device_info, queue_count, max_binding_B),
+   HOLE(agx_cache_stats, size, compiles),
+   HOLE(agx_buffer_info, size, size_B),
+   HOLE(agx_buffer_info, is_imported, allocation_B),
+   HOLE(agx_image_info, texel_B, size_B),
+   HOLE(agx_image_info, is_linear, samples),
+   HOLE(agx_executable_info, is_vertex, scratch_B),
+   {"agx_executable_info", offsetof(struct agx_executable_info, has_dynamic_shared) + sizeof(bool),
+    sizeof(struct agx_executable_info)},
+   HOLE(agx_external, fd, pointer),
+   HOLE(agx_file_info, access, length_B),
+   HOLE(agx_binding_info, is_written, element),
+   HOLE(agx_binding_info, has_atomics, robustness),
+   HOLE(agx_binding_info, per_instance, divisor),
+};
+
+static void clear_holes(const char *name, char *out, size_t size)
+{
+   for (size_t i = 0; i < AGX_COUNT(holes); i++)
+      for (size_t at = holes[i].from; at < AGX_MIN(holes[i].to, size); at++)
+         if (strcmp(holes[i].name, name) == 0)
+            out[at] = 0;
+}
+
 static void put_size(void *out, size_t size)
 {
    uint32_t word = (uint32_t)size;
@@ -119,6 +155,7 @@ static void structs_are_filled_as_far_as_the_caller_has_them(void **state)
       assert_non_null(want);
       put_size(want, rows[row].size);
       assert_ok(rows[row].fill(want));
+      clear_holes(rows[row].name, want, rows[row].size);
       for (size_t size = 4; size <= rows[row].size + MORE_B; size += 4) {
          char *got = malloc(size);
          assert_non_null(got);
@@ -126,6 +163,7 @@ static void structs_are_filled_as_far_as_the_caller_has_them(void **state)
          put_size(got, size);
          put_size(want, size);
          assert_ok(rows[row].fill(got));
+         clear_holes(rows[row].name, got, size);
          if (memcmp(got, want, size) != 0)
             fail_msg("%s of %zu bytes", rows[row].name, size);
          free(got);
