@@ -39,6 +39,7 @@ struct ordering {
    struct agxc_live_set live;
    struct agxc_heap available; /* the latest first */
    bool writes_first, whole_vectors;
+   uint32_t free;   /* halves that cost no threads */
    uint32_t *order; /* filled from its end */
    uint32_t halves, peak;
 };
@@ -221,9 +222,18 @@ static uint32_t new_peak(struct ordering *o, bool writes_first, bool whole_vecto
 
 /* ---- blocks ------------------------------------------------------------ */
 
+static bool has_loads(const struct ordering *o)
+{
+   for (uint32_t i = 0; i < o->graph.count; i++)
+      if (o->graph.nodes[i].is_async)
+         return true;
+   return false;
+}
+
 /* What frees most may be one sum's whole chain, up to all it reads, as long as others' results
  * aren't wanted yet; so it is tried with all of them wanted at the end, too. And of products of
- * vectors it may be the same element of all, where vector after vector needs fewer at once. */
+ * vectors it may be the same element of all, where vector after vector needs fewer at once; each
+ * then waits for its own loads, which only as many threads as there can be make up for. */
 static bool order_block(struct ordering *o, struct agxc_block *block)
 {
    agxc_sched_graph_build(&o->graph, o->shader, block, o->next_value);
@@ -233,7 +243,8 @@ static bool order_block(struct ordering *o, struct agxc_block *block)
    const uint32_t *best = NULL;
    for (unsigned way = 0; way < 3; way++) {
       uint32_t peak = new_peak(o, way == 1, way == 2);
-      if (peak >= least)
+      bool costs_waits = way == 2 && has_loads(o) && agxc_needed_halves(o->shader, peak) > o->free;
+      if (peak >= least || costs_waits)
          continue;
       least = peak;
       best = o->order;
@@ -252,10 +263,10 @@ bool agxc_schedule_pressure(struct agxc_shader *shader)
       .next_value = agxc_sched_prepare(shader),
    };
    o.live = agxc_live_set_new(shader);
-   uint32_t free = agxc_end_of_step(shader, 1);
+   o.free = agxc_end_of_step(shader, 1);
    bool progress = false;
    agxc_foreach_block (block, shader) {
-      if (agxc_needed_halves(shader, o.liveness->halves[block->index]) <= free)
+      if (agxc_needed_halves(shader, o.liveness->halves[block->index]) <= o.free)
          continue;
       struct agx_arena_mark block_mark = agx_arena_mark(arena);
       progress |= order_block(&o, block);
