@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Simplifies control flow: replaces an if on a constant by the arm that it chooses, removes ifs
- * without code in their arms and counted loops without effect whose values nothing outside uses,
- * and joins a loop's continuing part with its body where nothing continues. An arm that ends in a
- * break, continue or return is never chosen, since that would cut off code; nor does the only way
- * out of a loop go. A loop that is not known to end stays, so that its hang is reported.
+ * without code in their arms, loops that break in their first turn, and counted loops without
+ * effect whose values nothing outside uses, and joins a loop's continuing part with its body where
+ * nothing continues. An arm that ends in a break, continue or return is not chosen where that would
+ * cut off code in a loop or an if; at top level an arm that always returns ends the program. Nor
+ * does the only way out of a loop go. A loop that is not known to end stays, so that its hang is
+ * reported.
  *
  * Before: generic SSA. After: the same, with fewer ifs and loops; what decided over them may be
  * dead. Stands in front of opt_unroll, which reads the tests of loops; behind it, where copies are
@@ -14,6 +16,7 @@
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/ir/clone.h"
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
@@ -60,24 +63,29 @@ static void forget_phis(struct agxc_shader *shader, const struct agxc_block *blo
       agxc_become_mov(shader, phi, *agxc_phi_only(phi));
 }
 
+/* Moves the nodes of a list in front of a node, and the cursor to the last block of them. */
+static void move_nodes(struct agxc_cursor *cursor, struct agx_link *list, struct agxc_node *at)
+{
+   melt(cursor, agxc_first_block(list));
+   while (!agx_list_empty(list)) {
+      struct agxc_node *node = agx_container_of(list->next, struct agxc_node, link);
+      agx_list_remove(&node->link);
+      agx_list_insert_before(&at->link, &node->link);
+      node->parent = at->parent;
+      node->list = at->list;
+      if (node->kind == AGXC_NODE_BLOCK)
+         cursor->block = agxc_as_block(node);
+   }
+}
+
 /* Puts the nodes of an arm behind `before` and joins blocks that are neighbours now. */
 static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, struct agx_link *arm,
                        struct agxc_if *branch)
 {
    struct agxc_cursor cursor = {&branch->node.link, before};
    struct agxc_block *behind = agxc_block_after(&branch->node);
-   struct agxc_block *first = agxc_first_block(arm);
    forget_phis(shader, behind);
-   melt(&cursor, first);
-   while (!agx_list_empty(arm)) {
-      struct agxc_node *node = agx_container_of(arm->next, struct agxc_node, link);
-      agx_list_remove(&node->link);
-      agx_list_insert_before(&branch->node.link, &node->link);
-      node->parent = branch->node.parent;
-      node->list = branch->node.list;
-      if (node->kind == AGXC_NODE_BLOCK)
-         cursor.block = agxc_as_block(node);
-   }
+   move_nodes(&cursor, arm, &branch->node);
    agx_list_remove(&branch->node.link);
    melt(&cursor, behind);
 }
@@ -133,6 +141,28 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
    return true;
 }
 
+/* At top level nothing but the rest of the program follows an arm that always returns; true when
+ * that rest is gone. */
+static bool try_return(struct agxc_shader *shader, struct agxc_if *branch)
+{
+   struct agxc_block *before = agxc_block_before(&branch->node);
+   struct agxc_instr *last = agxc_terminator(before);
+   if (branch->node.parent || !last || last->op != AGXC_OP_BRANCH ||
+       agxc_src_condition(last)->kind != AGXC_IMM)
+      return false;
+   struct agx_link *arm = agxc_src_condition(last)->imm ? &branch->then_list : &branch->else_list;
+   const struct agxc_instr *end = agxc_terminator(agxc_last_block(arm));
+   if (!end || end->op != AGXC_OP_RETURN)
+      return false;
+   agxc_instr_remove(last);
+   struct agxc_cursor cursor = {&branch->node.link, before};
+   move_nodes(&cursor, arm, &branch->node);
+   agxc_instr_remove(agxc_terminator(cursor.block));
+   while (cursor.block->node.link.next != &shader->body)
+      agx_list_remove(cursor.block->node.link.next);
+   return true;
+}
+
 /* Gives a loop, whose continuing part has gone to the end of its body, an empty one; its block
  * comes between that end and the loop's first block. */
 static void add_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
@@ -171,6 +201,65 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
       node->list = &loop->body;
    agx_list_splice(&loop->body, &loop->continuing);
    add_continuing(shader, loop);
+   return true;
+}
+
+/* What the reference is in a loop's first turn. */
+static struct agxc_ref at_entry(const struct agxc_ref *ref, const struct agxc_block *header)
+{
+   const struct agxc_instr *phi = agxc_def_as(*ref, AGXC_OP_PHI);
+   return phi && phi->block == header ? *agxc_phi_entry(phi) : *ref;
+}
+
+/* What a condition of a loop's first block is in the first turn. */
+static struct agxc_ref decide_at_entry(const struct agxc_ref *condition,
+                                       const struct agxc_block *header)
+{
+   if (condition->kind != AGXC_VALUE)
+      return *condition;
+   const struct agxc_instr *test = condition->value->def;
+   if (test->block != header || test->src_count != 2 || !agxc_has_src(test, AGXC_SRC_A) ||
+       !agxc_has_src(test, AGXC_SRC_B))
+      return agxc_none();
+   return agxc_fold((enum agxc_op)test->op, 1, at_entry(agxc_src_a(test), header),
+                    at_entry(agxc_src_b(test), header));
+}
+
+/* The arm of the if that a loop starts with, where it breaks in the first turn; or NULL. */
+static struct agx_link *first_break(const struct agxc_loop *loop)
+{
+   struct agxc_block *header = agxc_first_block(&loop->body);
+   const struct agxc_instr *last = agxc_terminator(header);
+   if (!last || last->op != AGXC_OP_BRANCH)
+      return NULL;
+   struct agxc_ref taken = decide_at_entry(agxc_src_condition(last), header);
+   if (taken.kind != AGXC_IMM)
+      return NULL;
+   struct agx_link *arm = agxc_list_of(agxc_node_after(&header->node), taken.imm ? 0 : 1);
+   const struct agxc_instr *end = agxc_terminator(agxc_last_block(arm));
+   return end && end->op == AGXC_OP_BREAK ? arm : NULL;
+}
+
+/* A loop that breaks in its first turn becomes what stands before that break. */
+static bool remove_unrun_loop(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agx_link *arm = first_break(loop);
+   if (!arm)
+      return false;
+   struct agxc_block *header = agxc_first_block(&loop->body);
+   struct agxc_block *behind = agxc_block_after(&loop->node);
+   uint32_t from = agxc_pred_index(behind, agxc_last_block(arm));
+   agxc_foreach_phi (phi, header)
+      agxc_become_mov(shader, phi, *agxc_phi_entry(phi));
+   agxc_foreach_phi (phi, behind)
+      agxc_become_mov(shader, phi, agxc_srcs(phi)[from]);
+   agxc_instr_remove(agxc_terminator(header));
+   struct agxc_cursor cursor = {&loop->node.link, agxc_block_before(&loop->node)};
+   melt(&cursor, header);
+   move_nodes(&cursor, arm, &loop->node);
+   agxc_instr_remove(agxc_terminator(cursor.block));
+   agx_list_remove(&loop->node.link);
+   melt(&cursor, behind);
    return true;
 }
 
@@ -269,11 +358,13 @@ static bool remove_idle_loop(struct simplification *it, struct agxc_loop *loop)
 /* What stands in its place is its arm, which nothing can be done about, and what followed. */
 static enum agxc_visited decide_if(void *shader, struct agxc_if *branch)
 {
-   return try_if(shader, branch) ? AGXC_REPLACED : AGXC_UNCHANGED;
+   return try_if(shader, branch) || try_return(shader, branch) ? AGXC_REPLACED : AGXC_UNCHANGED;
 }
 
 static enum agxc_visited join_loop(void *shader, struct agxc_loop *loop)
 {
+   if (remove_unrun_loop(shader, loop))
+      return AGXC_REPLACED;
    return join_continuing(shader, loop) ? AGXC_CHANGED : AGXC_UNCHANGED;
 }
 
