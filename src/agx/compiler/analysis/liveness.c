@@ -205,21 +205,9 @@ void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agx
 
 /* ---- pressure ---------------------------------------------------------- */
 
-/* Sources that are read late lie beside the results, even those that end here. live: behind the
- * instruction. */
-static uint32_t late_halves(const struct agxc_instr *instr, const agx_bitset_word *live)
+bool agxc_reads_late(const struct agxc_instr *instr, const struct agxc_ref *src)
 {
-   uint32_t halves = 0, late = agxc_is_machine(instr) ? agxc_isa_info(instr)->late_sources : 0;
-   for (uint32_t rest = late; rest; rest &= rest - 1) {
-      const struct agxc_ref *src = &instr->operand[__builtin_ctz(rest)];
-      if (src->kind != AGXC_VALUE || agx_bitset_test(live, src->value->id))
-         continue;
-      bool is_counted = false;
-      for (uint32_t seen = late & ~rest; seen; seen &= seen - 1)
-         is_counted |= instr->operand[__builtin_ctz(seen)].value == src->value;
-      halves += is_counted ? 0 : agxc_halves(src->value);
-   }
-   return halves;
+   return agxc_isa_info(instr)->late_sources >> (src - instr->operand) & 1;
 }
 
 /* set: at the block's end; its bits become those at the block's start. */
@@ -232,7 +220,7 @@ static uint32_t block_pressure(const struct agxc_shader *shader, const struct ag
       halves += agxc_halves(shader->values[set->ids[i]]);
    uint32_t most = halves;
    agxc_foreach_instr_rev (instr, block) {
-      uint32_t dead = late_halves(instr, live);
+      uint32_t dead = 0, late = 0, results = 0;
       agxc_foreach_dest (dest, instr) {
          if (dest->kind != AGXC_VALUE)
             continue;
@@ -240,9 +228,10 @@ static uint32_t block_pressure(const struct agxc_shader *shader, const struct ag
          dead += is_live ? 0 : agxc_halves(dest->value);
          halves -= is_live ? agxc_halves(dest->value) : 0;
          phis += is_phi(instr) ? agxc_halves(dest->value) : 0;
-         most = AGX_MAX(most, halves + dead + agxc_halves(dest->value));
+         results = AGX_MAX(results, halves + dead + agxc_halves(dest->value));
          agx_bitset_clear(live, dest->value->id);
       }
+      most = AGX_MAX(most, results);
       if (is_phi(instr))
          continue;
       agxc_foreach_src (src, instr) {
@@ -250,8 +239,9 @@ static uint32_t block_pressure(const struct agxc_shader *shader, const struct ag
             continue;
          agx_bitset_set(live, src->value->id);
          halves += agxc_halves(src->value);
+         late += agxc_reads_late(instr, src) ? agxc_halves(src->value) : 0;
       }
-      most = AGX_MAX(most, halves);
+      most = AGX_MAX(most, AGX_MAX(halves, results + late));
    }
    return AGX_MAX(most, halves + phis);
 }

@@ -39,6 +39,9 @@ void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agx
 bool agxc_is_live_in(const struct agxc_liveness *liveness, const struct agxc_block *block,
                      const struct agxc_value *value);
 
+/* Whether a source takes room beside the instruction's results, even if it ends there. */
+bool agxc_reads_late(const struct agxc_instr *instr, const struct agxc_ref *src);
+
 #define agxc_foreach_live_in(it, liveness, block)                                                  \
    for (const uint32_t *it = (liveness)->ids + (liveness)->first[(block)->index],                  \
                        *it##_end = (liveness)->ids + (liveness)->first[(block)->index + 1];        \

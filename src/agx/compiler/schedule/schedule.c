@@ -113,11 +113,13 @@ static int32_t growth(const struct scheduling *s, const struct agxc_instr *instr
 
 static void account(struct scheduling *s, const struct agxc_instr *instr)
 {
-   uint32_t dead = 0;
+   uint32_t dead = 0, late = 0;
    agxc_foreach_src (src, instr) {
       if (src->kind != AGXC_VALUE)
          continue;
-      s->pressure -= is_last_use(s, src, 1) ? agxc_halves(src->value) : 0;
+      uint32_t ending = is_last_use(s, src, 1) ? agxc_halves(src->value) : 0;
+      s->pressure -= ending;
+      late += agxc_reads_late(instr, src) ? ending : 0;
       s->uses[src->value->id]--;
    }
    agxc_foreach_dest (dest, instr) {
@@ -128,7 +130,7 @@ static void account(struct scheduling *s, const struct agxc_instr *instr)
       s->pressure += agxc_halves(dest->value);
       dead += is_used ? 0 : agxc_halves(dest->value);
    }
-   s->peak = AGX_MAX(s->peak, s->pressure);
+   s->peak = AGX_MAX(s->peak, s->pressure + late);
    s->pressure -= dead;
 }
 
