@@ -81,8 +81,6 @@ static void each_is_refused_by_name(void **state)
    static const struct change changes[] = {
       {"matrix_float_float", OP_TYPE_COOPERATIVE, 0, 2, RESULT_OF(SpvOpTypeInt),
        "cooperative matrix product with integers and floats"},
-      {"matrix_int8_t_int8_t_int", OP_TYPE_COOPERATIVE, 0, 2, RESULT_OF(SpvOpTypeInt),
-       "cooperative matrix product of int32 and int8 in int32"},
       {"matrix_int8_t_int8_t_int", OP_COOPERATIVE_MUL_ADD, 2, 6, 0x1b,
        "saturating cooperative matrix of one signedness from a sum of another (operands 0x1b)"},
       {"matrix_int8_t_int8_t_int", OP_COOPERATIVE_MUL_ADD, 2, 6, 0x2f,

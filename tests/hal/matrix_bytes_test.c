@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cooperative matrices of integers through all layers: products of bytes of any shape, layout,
- * signedness and with saturating sums against plain loops (tests/kernels/matrix_bytes.comp),
- * what is done to their elements and types (matrix_integers.comp), and how fast a product of 256
- * runs.
+ * signedness and with saturating sums, and of longer integers, against plain loops
+ * (tests/kernels/matrix_bytes.comp), what is done to their elements and types
+ * (matrix_integers.comp), and how fast a product of 256 runs.
  */
 #include "fixture.h"
 #include "recorded.h"
@@ -56,13 +56,21 @@ static void run(struct fixture *f, struct agx_executable *executable, struct agx
 static const struct kind {
    const char *kernel;
    bool a_signed, b_signed, is_signed;
+   uint8_t a_bits, b_bits, bits; /* bits: of C and D */
 } kinds[] = {
-   {"matrix_int8_t_int8_t_int", true, true, true},
-   {"matrix_uint8_t_uint8_t_uint", false, false, false},
-   {"matrix_int8_t_uint8_t_int", true, false, true},
-   {"matrix_uint8_t_int8_t_int", false, true, true},
-   {"matrix_uint8_t_uint8_t_int", false, false, true},
+   {"matrix_int8_t_int8_t_int", true, true, true, 8, 8, 32},
+   {"matrix_uint8_t_uint8_t_uint", false, false, false, 8, 8, 32},
+   {"matrix_int8_t_uint8_t_int", true, false, true, 8, 8, 32},
+   {"matrix_uint8_t_int8_t_int", false, true, true, 8, 8, 32},
+   {"matrix_uint8_t_uint8_t_int", false, false, true, 8, 8, 32},
+   {"matrix_int8_t_int8_t_int8_t", true, true, true, 8, 8, 8},
+   {"matrix_uint8_t_int8_t_int16_t", false, true, true, 8, 8, 16},
+   {"matrix_int16_t_uint16_t_int", true, false, true, 16, 16, 32},
+   {"matrix_uint16_t_uint16_t_uint16_t", false, false, false, 16, 16, 16},
+   {"matrix_int_uint8_t_int", true, false, true, 32, 8, 32},
+   {"matrix_uint_int_uint", false, true, false, 32, 32, 32},
 };
+#define BYTE_KINDS 5 /* the first of them, whose sums fit */
 
 struct product {
    const struct kind *kind;
@@ -83,15 +91,21 @@ static unsigned at(const struct product *p, unsigned which, unsigned row, unsign
    return p->rows >> which & 1 ? row * p->line + column : column * p->line + row;
 }
 
-static int64_t byte_of(const struct product *p, unsigned which, unsigned row, unsigned column)
+static int64_t extended(uint64_t value, unsigned bits, bool is_signed)
 {
-   uint8_t byte = ((const uint8_t *)p->memory[which])[at(p, which, row, column)];
-   return (which ? p->kind->b_signed : p->kind->a_signed) ? (int8_t)byte : byte;
+   unsigned unused = 64 - bits;
+   return is_signed ? (int64_t)(value << unused) >> unused : (int64_t)(value << unused >> unused);
 }
 
-static int64_t extended(const struct product *p, uint64_t sum)
+/* Number i of a matrix. */
+static int64_t get(const struct product *p, unsigned which, unsigned i)
 {
-   return p->kind->is_signed ? (int32_t)(uint32_t)sum : (int64_t)(uint32_t)sum;
+   const struct kind *k = p->kind;
+   unsigned bits = which == 0 ? k->a_bits : which == 1 ? k->b_bits : k->bits;
+   bool is_signed = which == 0 ? k->a_signed : which == 1 ? k->b_signed : k->is_signed;
+   uint64_t value = 0;
+   memcpy(&value, (const uint8_t *)p->memory[which] + i * bits / 8, bits / 8);
+   return extended(value, bits, is_signed);
 }
 
 static int64_t limited(const struct product *p, int64_t sum)
@@ -101,35 +115,37 @@ static int64_t limited(const struct product *p, int64_t sum)
    return AGX_MAX(least, AGX_MIN(sum, most));
 }
 
-static uint32_t expected(const struct product *p, const struct parameters *parameters, unsigned row,
-                         unsigned column)
+/* Modulo 2^64 where sums don't saturate. */
+static int64_t expected(const struct product *p, const struct parameters *parameters, unsigned row,
+                        unsigned column)
 {
-   int64_t product = 0, sum = extended(p, p->memory[2][at(p, 2, row, column)]);
+   uint64_t product = 0, sum = (uint64_t)get(p, 2, at(p, 2, row, column));
    for (unsigned i = 0; i < p->k; i++)
-      product += byte_of(p, 0, row, i) * byte_of(p, 1, i, column);
+      product += (uint64_t)get(p, 0, at(p, 0, row, i)) * (uint64_t)get(p, 1, at(p, 1, i, column));
    for (unsigned i = 0; i < (p->loops || p->saturates ? p->turns : 1); i++)
-      sum = p->saturates ? limited(p, sum + product) : extended(p, (uint64_t)(sum + product));
-   return (uint32_t)(-sum * parameters->scale + parameters->bias);
+      sum = p->saturates ? (uint64_t)limited(p, (int64_t)(sum + product)) : sum + product;
+   sum = 0 - sum * (uint64_t)(int64_t)parameters->scale + (uint64_t)(int64_t)parameters->bias;
+   return extended(sum, p->kind->bits, p->kind->is_signed);
 }
 
 static void check(const struct product *p, const struct parameters *parameters)
 {
-   uint32_t *d = p->memory[3], untouched, count;
-   memset(&untouched, UNTOUCHED, sizeof(untouched));
+   uint32_t bytes = p->kind->bits / 8, count;
+   uint8_t *d = (uint8_t *)p->memory[3];
    for (unsigned row = 0; row < p->m; row++)
       for (unsigned column = 0; column < p->n; column++) {
-         uint32_t *got = &d[at(p, 3, row, column)];
-         uint32_t want = expected(p, parameters, row, column);
-         if (*got != want)
+         unsigned i = at(p, 3, row, column);
+         int64_t got = get(p, 3, i), want = expected(p, parameters, row, column);
+         if (got != want)
             fail_msg("%s, %ux%ux%u, rows 0x%x, packed %u, line %u, turns %u, saturates %u, inputs "
-                     "%u: (%u, %u) is 0x%x, not 0x%x",
+                     "%u: (%u, %u) is %lld, not %lld",
                      p->kind->kernel, p->m, p->n, p->k, p->rows, p->packed, p->line, p->turns,
-                     p->saturates, p->inputs, row, column, *got, want);
-         *got = untouched;
+                     p->saturates, p->inputs, row, column, (long long)got, (long long)want);
+         memset(d + i * bytes, UNTOUCHED, bytes);
       }
-   for (unsigned i = 0; i < MAX_ITEMS; i++)
-      if (d[i] != untouched)
-         fail_msg("%s, %ux%ux%u: word %u was written", p->kind->kernel, p->m, p->n, p->k, i);
+   for (unsigned i = 0; i < MAX_ITEMS * 4; i++)
+      if (d[i] != UNTOUCHED)
+         fail_msg("%s, %ux%ux%u: byte %u was written", p->kind->kernel, p->m, p->n, p->k, i);
    memcpy(&count, &p->memory[4][2], sizeof(count));
    assert_int_equal(count, p->m * p->n / 32);
 }
@@ -155,11 +171,12 @@ static uint32_t random_start(struct agx_test_rng *rng)
 static void fill(const struct product *p, const struct parameters *parameters,
                  struct agx_test_rng *rng)
 {
-   for (unsigned i = 0; i < MAX_ITEMS; i++) {
+   for (unsigned i = 0; i < MAX_ITEMS * p->kind->a_bits / 8; i++)
       ((uint8_t *)p->memory[0])[i] = random_byte(rng, p->inputs, 0);
+   for (unsigned i = 0; i < MAX_ITEMS * p->kind->b_bits / 8; i++)
       ((uint8_t *)p->memory[1])[i] = random_byte(rng, p->inputs, 1);
+   for (unsigned i = 0; i < MAX_ITEMS; i++)
       p->memory[2][i] = random_start(rng);
-   }
    memset(p->memory[3], UNTOUCHED, MAX_ITEMS * 4);
    memcpy(p->memory[4], parameters, sizeof(*parameters));
 }
@@ -193,7 +210,8 @@ static void run_product(struct fixture *f, struct product *p, struct agx_test_rn
       compile(f, p->kind->kernel, specializations, AGX_COUNT(specializations), p->robustness);
    struct agx_buffer *buffers[BUFFERS];
    for (unsigned i = 0; i < BUFFERS; i++) {
-      recorded.sizes_B[i] = i < 4 ? MAX_ITEMS * (i < 2 ? 1 : 4) : 64;
+      unsigned bits = i == 0 ? p->kind->a_bits : i == 1 ? p->kind->b_bits : 32;
+      recorded.sizes_B[i] = i < 4 ? MAX_ITEMS * bits / 8 : 64;
       buffers[i] = fixture_buffer(f, recorded.sizes_B[i], &p->memory[i]);
       recorded.buffers[i] = p->memory[i];
    }
@@ -254,6 +272,8 @@ static struct product random_product(struct agx_test_rng *rng, unsigned i)
                        .robustness = robust[agx_test_random_below(rng, 3)]};
    unsigned least = AGX_MAX(p.m, AGX_MAX(p.n, p.k));
    p.line = least + 4 * (unsigned)agx_test_random_below(rng, 3);
+   if (i % AGX_COUNT(kinds) >= BYTE_KINDS) /* sums of whose products need not fit */
+      p.packed = p.saturates = 0;
    return p;
 }
 
@@ -268,7 +288,7 @@ static void products_of_all_shapes(void **state)
       struct fixture f;
       setenv("AGX_DEBUG", modes[mode], 1);
       fixture_open(&f, "virtual");
-      for (unsigned i = 0; i < (mode ? 25 : 100); i++) {
+      for (unsigned i = 0; i < (mode ? 33 : 110); i++) {
          struct product p = random_product(&rng, i);
          run_product(&f, &p, &rng, NULL);
       }
@@ -284,7 +304,7 @@ static void largest_sums_are_exact(void **state)
    struct agx_test_rng rng = {0x64};
    struct fixture f;
    fixture_open(&f, "virtual");
-   for (unsigned i = 0; i < 4 * AGX_COUNT(kinds); i++) {
+   for (unsigned i = 0; i < 4 * BYTE_KINDS; i++) {
       struct product p = {.kind = &kinds[i / 4],
                           .m = 16,
                           .n = 16,
@@ -294,6 +314,29 @@ static void largest_sums_are_exact(void **state)
                           .turns = 1,
                           .inputs = 2 + i % 4};
       run_product(&f, &p, &rng, NULL);
+   }
+   fixture_close(&f);
+}
+
+/* What filled all registers, and once more than there are. */
+static void large_shapes_find_registers(void **state)
+{
+   static const struct {
+      const char *kernel;
+      uint32_t values[7]; /* of the constants, from 0 on */
+   } cases[] = {
+      {"matrix_uint8_t_uint8_t_int", {64, 8, 64, 4, 1, 0, 1}},
+      {"matrix_int_uint8_t_int", {48, 16, 56, 12, 0, 56, 2}},
+   };
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   for (unsigned i = 0; i < AGX_COUNT(cases); i++) {
+      struct agx_specialization specializations[AGX_COUNT(cases[0].values)];
+      for (unsigned k = 0; k < AGX_COUNT(specializations); k++)
+         specializations[k] =
+            (struct agx_specialization){.id = k, .bytes = 4, .value = cases[i].values[k]};
+      agx_release(
+         compile(&f, cases[i].kernel, specializations, AGX_COUNT(specializations), AGX_ROBUST_OFF));
    }
    fixture_close(&f);
 }
@@ -384,9 +427,8 @@ static void elements_and_types(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products_of_all_shapes),
-      cmocka_unit_test(largest_sums_are_exact),
-      cmocka_unit_test(products_as_recorded),
+      cmocka_unit_test(products_of_all_shapes), cmocka_unit_test(largest_sums_are_exact),
+      cmocka_unit_test(products_as_recorded),   cmocka_unit_test(large_shapes_find_registers),
       cmocka_unit_test(elements_and_types),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

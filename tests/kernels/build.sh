@@ -26,7 +26,8 @@ for t in float float16_t; do
    $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
 done
 $glsl -DT=int8_t -DS=int matmul.comp -o matmul_int8_t.spv
-for types in int8_t:int8_t:int int8_t:uint8_t:int uint8_t:int8_t:int uint8_t:uint8_t:int uint8_t:uint8_t:uint; do
+for types in int8_t:int8_t:int int8_t:uint8_t:int uint8_t:int8_t:int uint8_t:uint8_t:int uint8_t:uint8_t:uint \
+   int8_t:int8_t:int8_t uint8_t:int8_t:int16_t int16_t:uint16_t:int uint16_t:uint16_t:uint16_t int:uint8_t:int uint:int:uint; do
    t=${types%%:*} s=${types##*:} u=${types#*:}; u=${u%:*}
    $glsl -DT=$t -DU=$u -DS=$s matrix_bytes.comp -o matrix_${t}_${u}_$s.spv
 done

@@ -1,13 +1,14 @@
 #version 450
 // SPDX-License-Identifier: MIT
-// D = -(A B + C) * scale + bias of bytes (T of A, U of B) in words (S), of any shape, layout and
-// stride; from buffers or through workgroup memory, of which words are loaded from where PACKED
-// says so. One subgroup.
+// D = -(A B + C) * scale + bias of bytes (T of A, U of B) in words (S), or of longer and shorter
+// integers, of any shape, layout and stride; where PACKED says so, A is loaded from words of
+// workgroup memory, which have four of its bytes. One subgroup.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_16bit_storage : require
 layout(local_size_x = 32) in;
 layout(constant_id = 0) const uint M = 16;
 layout(constant_id = 1) const uint N = 16;

@@ -370,43 +370,58 @@ static struct agxc_ref half_of_byte(struct agxc_spv *s, struct agxc_ref byte, bo
    return agxc_build_ffma(&s->b, half, agxc_imm(TO_HALF, 16), agxc_imm(SIGN_BIAS, 16));
 }
 
-static struct matrix halves_of(struct agxc_spv *s, struct matrix m, bool is_signed)
+/* Byte number `byte` of each element, the highest with the element's sign. */
+static struct matrix halves_of(struct agxc_spv *s, struct matrix m, uint32_t byte, bool is_signed)
 {
    struct agxc_ref *out = agxc_spv_refs(s, m.type->scalars);
-   for (uint32_t i = 0; i < m.type->scalars; i++)
-      out[i] = half_of_byte(s, m.refs[i], is_signed);
+   is_signed &= 8 * (byte + 1) == m.type->elem->bits;
+   for (uint32_t i = 0; i < m.type->scalars; i++) {
+      out[i] =
+         byte ? agxc_spv_build2(s, AGXC_OP_USHR, m.refs[i], agxc_spv_u32(8 * byte)) : m.refs[i];
+      out[i] = half_of_byte(s, agxc_spv_resize(s, out[i], 8, false), is_signed);
+   }
    return (struct matrix){m.type, out};
 }
 
-/* d = c + a b in words. */
-static void multiply_bytes(struct agxc_spv *s, struct matrix a, struct matrix b, struct matrix c,
-                           uint32_t operands, struct agxc_ref *d)
+/* d += a b << shift in words, of factors that are bytes. What does not wait for the product is
+ * added first. */
+static void add_product(struct agxc_spv *s, struct matrix a, struct matrix b, uint32_t shift,
+                        const struct agxc_spv_type *type, struct agxc_ref *d)
 {
-   struct agxc_ref start = agxc_spv_u32(TWELVE), back = agxc_spv_u32(0u - TWELVE);
-   for (uint32_t i = 0; i < c.type->scalars; i++)
-      d[i] = start;
-   multiply(s, halves_of(s, a, operands & A_IS_SIGNED), halves_of(s, b, operands & B_IS_SIGNED),
-            c.type, d);
-   for (uint32_t i = 0; i < c.type->scalars; i++) {
-      if (operands & SATURATES) {
-         struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IADD, d[i], back);
-         d[i] = agxc_spv_add_limited(s, product, c.refs[i], operands & RESULT_IS_SIGNED, 32);
-      } else { /* what does not wait for the product comes first */
-         struct agxc_ref sum = agxc_spv_build2(s, AGXC_OP_IADD, c.refs[i], back);
-         d[i] = agxc_spv_build2(s, AGXC_OP_IADD, sum, d[i]);
-      }
+   struct agxc_ref *sums = agxc_spv_refs(s, type->scalars);
+   for (uint32_t i = 0; i < type->scalars; i++)
+      sums[i] = agxc_spv_u32(TWELVE);
+   multiply(s, a, b, type, sums);
+   for (uint32_t i = 0; i < type->scalars; i++) {
+      d[i] = agxc_spv_build2(s, AGXC_OP_IADD, d[i], agxc_spv_u32(0u - (TWELVE << shift)));
+      sums[i] = agxc_spv_build2(s, AGXC_OP_ISHL, sums[i], agxc_spv_u32(shift));
+      d[i] = agxc_spv_build2(s, AGXC_OP_IADD, d[i], agxc_spv_as_written(sums[i]));
    }
 }
 
-static void check_integers(struct agxc_spv *s, uint32_t a, uint32_t b, uint32_t d,
-                           uint32_t operands)
+/* d = c + a b: byte by byte, as many as the result depends on. */
+static void multiply_integers(struct agxc_spv *s, struct matrix a, struct matrix b, struct matrix c,
+                              uint32_t operands, struct agxc_ref *d)
+{
+   uint32_t bits = c.type->elem->bits, count = c.type->scalars;
+   bool saturates = operands & SATURATES, is_signed = operands & RESULT_IS_SIGNED;
+   for (uint32_t i = 0; i < count; i++)
+      d[i] = saturates ? agxc_spv_u32(0) : agxc_spv_resize(s, c.refs[i], 32, false);
+   for (uint32_t i = 0; i < a.type->elem->bits; i += 8)
+      for (uint32_t j = 0; j < b.type->elem->bits && i + j < (saturates ? 32 : bits); j += 8)
+         add_product(s, halves_of(s, a, i / 8, operands & A_IS_SIGNED),
+                     halves_of(s, b, j / 8, operands & B_IS_SIGNED), i + j, c.type, d);
+   for (uint32_t i = 0; i < count; i++) {
+      if (saturates)
+         d[i] = agxc_spv_add_limited(s, d[i], agxc_spv_resize(s, c.refs[i], 32, is_signed),
+                                     is_signed, bits);
+      d[i] = agxc_spv_resize(s, d[i], bits, false);
+   }
+}
+
+static void check_integers(struct agxc_spv *s, uint32_t operands)
 {
    const uint32_t sums = C_IS_SIGNED | RESULT_IS_SIGNED;
-   if (a != 8 || b != 8 || d != 32)
-      agxc_spv_missing(s,
-                       "cooperative matrix product of int%u and int%u in int%u is not supported: "
-                       "factors have 8 bits, results 32",
-                       a, b, d);
    if (operands & ~(A_IS_SIGNED | B_IS_SIGNED | sums | SATURATES))
       agxc_spv_missing(s,
                        "cooperative matrix operands 0x%x are not supported: leave out what is new "
@@ -439,12 +454,11 @@ void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_i
       agxc_spv_missing(s, "cooperative matrix product with integers and floats is not supported: "
                           "convert one of them");
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   uint32_t a_bits = a.type->elem->bits, b_bits = b.type->elem->bits;
    if (sum->kind == AGXC_SPV_INT) {
-      check_integers(s, a_bits, b_bits, sum->bits, operands);
-      multiply_bytes(s, a, b, c, operands, out);
+      check_integers(s, operands);
+      multiply_integers(s, a, b, c, operands, out);
    } else {
-      check_floats(s, a_bits, b_bits, sum->bits, operands);
+      check_floats(s, a.type->elem->bits, b.type->elem->bits, sum->bits, operands);
       memcpy(out, c.refs, type->scalars * sizeof(*out));
       multiply(s, a, b, type, out);
    }
