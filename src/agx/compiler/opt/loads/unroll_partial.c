@@ -23,9 +23,9 @@
 #include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_SIZE  48u /* instructions in all copies ... */
-#define MAX_WHOLE 96u /* ... where no iterations are left over */
-#define MAX_STEP  8   /* longer ones share a loop among lanes: few iterations each */
+#define MAX_SIZE 48u /* instructions in all copies ... */
+#define MAX_LONG 96u /* ... where none are left over, or loads of four join or wait together */
+#define MAX_STEP 8   /* longer ones share a loop among lanes: few iterations each */
 
 /* ---- choosing ---------------------------------------------------------- */
 
@@ -48,6 +48,13 @@ static bool has_private_order(const struct agxc_loop_shape *shape)
    return shape->private_loads && shape->private_stores;
 }
 
+/* Two iterations at a time save half of the waits, and need a second loop for that. */
+static uint32_t most_instructions(const struct agxc_induction *c, unsigned factor)
+{
+   bool loads = c->shape.flags & AGXC_READS_MEMORY && factor == AGXC_LOADS_MAX_ITERATIONS;
+   return goes_up(c, factor) || loads ? MAX_LONG : MAX_SIZE;
+}
+
 /* How many iterations at a time; 1: leave it. */
 static unsigned choose_factor(const struct agxc_induction *c)
 {
@@ -56,7 +63,7 @@ static unsigned choose_factor(const struct agxc_induction *c)
    if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) || shape->inner_loops ||
        shape->barriers || shape->flags & AGXC_CROSS_LANE)
       return 1;
-   while (factor > 1 && factor * shape->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
+   while (factor > 1 && factor * shape->size > most_instructions(c, factor))
       factor /= 2;
    return factor;
 }
