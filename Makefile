@@ -30,6 +30,7 @@ help:
 	@echo "make random-large  a hundred thousand accesses to a buffer of 8 GiB against 64-bit arithmetic"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
+	@echo "make mutate        five thousand mutants of bench-wide's modules, which must compute what the modules do"
 	@echo "make ulp           errors of floating-point operations against MPFR and Vulkan's table (docs/precision.md)"
 	@echo "make check-threads check with clang that functions hold the locks that they say they need"
 	@echo "make format        lay out the sources with clang-format"
@@ -175,6 +176,12 @@ RANDOM_SEED    ?= 1
 random: build-tests
 	scripts/random.sh build-out/tests/system_test $(RANDOM_KERNELS) $(RANDOM_SEED)
 
+# Other people's modules, changed without changing what they mean; `make bench-wide` gets them.
+MUTANTS     ?= 5000
+MUTATE_SEED ?= 1
+mutate: build
+	python3 scripts/mutate --mutants $(MUTANTS) --seed $(MUTATE_SEED)
+
 # The corpus in robust modes, each binding shrunk at random; `make test` tries a few.
 ROBUST_SEEDS ?= 1000
 ROBUST_SEED  ?= 1
@@ -235,4 +242,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench bench-scale check-scale bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random random-vertex random-large image-formats ulp check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench bench-scale check-scale bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random mutate random-vertex random-large image-formats ulp check-threads format check-format clean
