@@ -207,7 +207,8 @@ void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agx
 
 bool agxc_reads_late(const struct agxc_instr *instr, const struct agxc_ref *src)
 {
-   return agxc_isa_info(instr)->late_sources >> (src - instr->operand) & 1;
+   uint32_t late = agxc_isa_info(instr)->late_sources;
+   return late && (late >> (src - instr->operand) & 1); /* a phi may have more than 32 sources */
 }
 
 /* set: at the block's end; its bits become those at the block's start. */

@@ -12,10 +12,10 @@
  * Products sum over that dimension, so its order does not matter.
  *
  * Components are halves and singles; products of halves are summed in either, those of singles in
- * singles. Or they are integers: products of bytes are summed in words, by way of halves and
- * singles that hold them exactly (decision 38). Sizes are multiples of 8 up to 64, the scope is
- * Subgroup, and the workgroup must consist of whole subgroups; that all invocations reach each
- * operation is the module's duty, as the extension says.
+ * singles. Or they are integers, whose bytes are multiplied and summed by way of halves and singles
+ * that hold them exactly (decision 38). Sizes are multiples of 8 up to 64, the scope is Subgroup,
+ * and the workgroup must consist of whole subgroups; that all invocations reach each operation is
+ * the module's duty, as the extension says.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
@@ -296,14 +296,14 @@ struct matrix {
    const struct agxc_ref *refs;
 };
 
-/* A matrix operand of a use and size; rows 0: any. */
+/* A matrix operand of a use and size; columns 0: any. */
 static struct matrix factor(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
                             uint32_t rows, uint32_t columns)
 {
    struct matrix m;
    m.refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &m.type);
-   if (m.type->kind != AGXC_SPV_COOPERATIVE || m.type->use != i || (rows && m.type->rows != rows) ||
-       m.type->columns != columns)
+   if (m.type->kind != AGXC_SPV_COOPERATIVE || m.type->use != i || m.type->rows != rows ||
+       (columns && m.type->columns != columns))
       agxc_spv_invalid(s, "operand %u of type %u", i, m.type->id);
    return m;
 }
@@ -436,11 +436,10 @@ static void check_integers(struct agxc_spv *s, uint32_t operands)
 
 void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type = matrix_type(s, in->type_id), *first;
+   struct agxc_spv_type *type = matrix_type(s, in->type_id);
+   struct matrix a = factor(s, in, 0, type->rows, 0);
+   struct matrix b = factor(s, in, 1, a.type->columns, type->columns);
    struct matrix c = factor(s, in, 2, type->rows, type->columns);
-   agxc_spv_value(s, agxc_spv_operand(s, in, 0), &first);
-   struct matrix a = factor(s, in, 0, type->rows, first->columns);
-   struct matrix b = factor(s, in, 1, first->columns, type->columns);
    uint32_t operands = agxc_spv_operand_count(in) > 3 ? agxc_spv_operand(s, in, 3) : 0;
    const struct agxc_spv_type *sum = type->elem;
    check_lanes(s);
