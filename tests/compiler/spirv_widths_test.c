@@ -336,9 +336,12 @@ static void float_modes(void **unused)
       {SpvCapabilityDenormFlushToZero, SpvExecutionModeDenormFlushToZero, 16,
        "DenormFlushToZero of 16"},
       {SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve, 32, NULL},
-      {SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve, 64,
-       "SignedZeroInfNanPreserve of 64"},
+      {SpvCapabilitySignedZeroInfNanPreserve, SpvExecutionModeSignedZeroInfNanPreserve, 64, NULL},
+      {SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve, 64, NULL},
+      {SpvCapabilityDenormFlushToZero, SpvExecutionModeDenormFlushToZero, 64,
+       "DenormFlushToZero of 64"},
       {SpvCapabilityRoundingModeRTE, SpvExecutionModeRoundingModeRTE, 16, NULL},
+      {SpvCapabilityRoundingModeRTE, SpvExecutionModeRoundingModeRTE, 64, NULL},
       {SpvCapabilityRoundingModeRTZ, SpvExecutionModeRoundingModeRTZ, 16, "RoundingModeRTZ"},
    };
    size_t size;

@@ -34,6 +34,7 @@ static const struct agxc_pass passes[] = {
    {"lower_private", agxc_lower_private, AGXC_STAGE_GENERIC, 0},
    {"opt_unroll_partial", agxc_opt_unroll_partial, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_subgroup", agxc_lower_subgroup, AGXC_STAGE_GENERIC, 0},
+   {"lower_float64", agxc_lower_float64, AGXC_STAGE_GENERIC, 0},
    {"lower_narrow", agxc_lower_narrow, AGXC_STAGE_GENERIC, 0},
    {"lower_int64", agxc_lower_int64, AGXC_STAGE_GENERIC, 0},
    {"lower_division", agxc_lower_division, AGXC_STAGE_GENERIC, 0},

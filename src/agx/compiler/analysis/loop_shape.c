@@ -8,6 +8,7 @@
  *    a  b  if (c) { x }  else { d  a  b  if (c) { x }  else { d  a } }
  */
 #include "agx/compiler/analysis/loop_shape.h"
+#include "agx/compiler/analysis/op_cost.h"
 
 /* Larger ones, or with more loops inside each other, are of no use to any pass; so nests of loops
  * are not measured anew at each level. */
@@ -25,7 +26,8 @@ static void measure_block(struct agxc_loop_shape *u, const struct agxc_block *bl
       u->barriers += instr->op == AGXC_OP_BARRIER;
       u->private_loads += instr->op == AGXC_OP_LOAD_SCRATCH;
       u->private_stores += instr->op == AGXC_OP_STORE_SCRATCH;
-      u->size += instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV;
+      if (instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV)
+         u->size += agxc_op_size(instr);
       u->breaks += !inner_loops && instr->op == AGXC_OP_BREAK;
       u->continues += !inner_loops && instr->op == AGXC_OP_CONTINUE;
    }

@@ -8,6 +8,9 @@
 
 #include "agx/isa/cost.h"
 
+/* Of a sum; comparisons have half of it, quotients twice as much (docs/precision.md). */
+#define LONG_FLOAT_SIZE 80u
+
 static bool is_compare(unsigned op)
 {
    return op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE;
@@ -36,6 +39,24 @@ unsigned agxc_op_cost(const struct agxc_instr *instr)
       if (instr->op >= costs[i].first && instr->op <= costs[i].last)
          return costs[i].cost;
    return 1;
+}
+
+bool agxc_is_long_float(const struct agxc_instr *instr)
+{
+   enum agxc_op op = (enum agxc_op)instr->op;
+   bool is_float = (op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS) ||
+                   (op >= AGXC_OP_FEQ && op <= AGXC_OP_FGE) || op == AGXC_OP_F2F;
+   if (instr->dest_count != 1 || !agxc_has_src(instr, AGXC_SRC_A))
+      return false;
+   bool takes = agxc_src_a(instr)->bits == 64, gives = agxc_dest(instr)->bits == 64;
+   return (is_float && (takes || gives)) || ((op == AGXC_OP_F2U || op == AGXC_OP_F2S) && takes) ||
+          ((op == AGXC_OP_U2F || op == AGXC_OP_S2F) && gives);
+}
+
+unsigned agxc_op_size(const struct agxc_instr *instr)
+{
+   bool is_sign = instr->op == AGXC_OP_FNEG || instr->op == AGXC_OP_FABS;
+   return agxc_is_long_float(instr) && !is_sign ? LONG_FLOAT_SIZE : 1;
 }
 
 unsigned agxc_load_latency(void)

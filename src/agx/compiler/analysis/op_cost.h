@@ -12,6 +12,11 @@
 
 /* Cycles in the pipe that it takes, roughly. Source: docs/hw/performance.md. */
 unsigned agxc_op_cost(const struct agxc_instr *instr);
+/* Whether it takes or gives 64-bit floats, so that lower_float64 expands it: what F2U gives and U2F
+ * takes are integers. */
+bool agxc_is_long_float(const struct agxc_instr *instr);
+/* About how many instructions it becomes, for passes that copy code. */
+unsigned agxc_op_size(const struct agxc_instr *instr);
 
 /* Cycles from a load of device memory to its result. */
 unsigned agxc_load_latency(void);

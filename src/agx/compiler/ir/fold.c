@@ -57,18 +57,59 @@ static uint64_t bitrev(const struct inputs *in)
    return out;
 }
 
+static uint32_t flushed(uint32_t bits)
+{
+   return bits & 0x7f800000u ? bits : bits & 0x80000000u;
+}
+
+static uint64_t long_float(uint32_t bits)
+{
+   float value;
+   bits = flushed(bits);
+   memcpy(&value, &bits, sizeof(value));
+   double wide = (double)value;
+   uint64_t out;
+   memcpy(&out, &wide, sizeof(out));
+   return out;
+}
+
+/* For a half the single is rounded to odd, toward zero with a last bit for what is lost, so that
+ * nothing is rounded twice. */
+static uint64_t from_long_float(uint64_t in, unsigned to)
+{
+   double value, back;
+   float near;
+   uint32_t bits;
+   memcpy(&value, &in, sizeof(value));
+   near = (float)value;
+   memcpy(&bits, &near, sizeof(bits));
+   if (to == 32)
+      return flushed(bits);
+   back = (double)near;
+   if (value == value && back != value) {
+      bool is_beyond = value < 0 ? back < value : back > value;
+      bits = (bits - is_beyond) | 1;
+   }
+   memcpy(&near, &bits, sizeof(near));
+   return agx_half_from_float(near);
+}
+
 /* Exact upwards, to nearest even downwards; 32-bit denormals count as 0, as everywhere. */
 static uint64_t f2f(const struct inputs *in)
 {
    uint32_t bits = (uint32_t)in->a;
    float value;
+   if (in->w == 64)
+      return in->to == 64 ? in->a : from_long_float(in->a, in->to);
    if (in->w == in->to)
       return in->w == 32 && !(bits & 0x7f800000u) ? bits & 0x80000000u : in->a;
    if (in->w == 16) {
       value = agx_half_to_float((uint16_t)in->a);
       memcpy(&bits, &value, sizeof(bits));
-      return bits;
+      return in->to == 64 ? long_float(bits) : bits;
    }
+   if (in->to == 64)
+      return long_float(bits);
    memcpy(&value, &bits, sizeof(value));
    return agx_half_from_float(value);
 }

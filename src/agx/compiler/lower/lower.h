@@ -16,6 +16,8 @@ bool agxc_lower_buffer(struct agxc_shader *shader);
 bool agxc_lower_private(struct agxc_shader *shader);
 /* Values of other lanes, reductions and scans become what the machine has. */
 bool agxc_lower_subgroup(struct agxc_shader *shader);
+/* Operations on 64-bit floats become operations on 64-bit integers. */
+bool agxc_lower_float64(struct agxc_shader *shader);
 /* Operations on 8 and 16 bits become 32-bit ones where the machine lacks that width. */
 bool agxc_lower_narrow(struct agxc_shader *shader);
 /* 64-bit integers become pairs of 32-bit words. */

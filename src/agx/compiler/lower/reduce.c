@@ -18,6 +18,12 @@ static bool is_signed(unsigned with)
    return with == AGX_ISA_SUBOP_SMIN || with == AGX_ISA_SUBOP_SMAX;
 }
 
+static bool is_float(unsigned with)
+{
+   return with == AGX_ISA_SUBOP_FADD || with == AGX_ISA_SUBOP_FMUL || with == AGX_ISA_SUBOP_FMIN ||
+          with == AGX_ISA_SUBOP_FMAX;
+}
+
 static const struct {
    uint8_t with;
    uint16_t op;
@@ -43,7 +49,9 @@ static struct agxc_ref combine(struct agxc_subgroup *l, unsigned with, struct ag
 /* What changes nothing. */
 static struct agxc_ref identity(unsigned with, unsigned bits)
 {
-   uint64_t top = 1ull << (bits - 1), infinity = bits == 16 ? 0x7c00 : 0x7f800000;
+   uint64_t top = 1ull << (bits - 1), infinity = bits == 16   ? 0x7c00
+                                                 : bits == 32 ? 0x7f800000
+                                                              : 0x7ffull << 52;
    switch (with) {
    case AGX_ISA_SUBOP_AND:
    case AGX_ISA_SUBOP_UMIN:
@@ -54,7 +62,7 @@ static struct agxc_ref identity(unsigned with, unsigned bits)
    case AGX_ISA_SUBOP_FADD: /* -0.0 */
       return agxc_imm(top, bits);
    case AGX_ISA_SUBOP_FMUL:
-      return agxc_imm(bits == 16 ? 0x3c00 : 0x3f800000, bits);
+      return agxc_imm(bits == 16 ? 0x3c00 : bits == 32 ? 0x3f800000 : 0x3ffull << 52, bits);
    case AGX_ISA_SUBOP_FMIN:
       return agxc_imm(infinity, bits);
    case AGX_ISA_SUBOP_FMAX:
@@ -293,7 +301,7 @@ static struct agxc_ref reduce_long(struct agxc_subgroup *l, struct agxc_ref x, u
       return bitwise_long(l, x, with, cluster, false);
    if (with == AGX_ISA_SUBOP_IADD)
       return sum_long(l, x, cluster, false);
-   if (is_native(with))
+   if (is_native(with) && !is_float(with))
       return extreme_long(l, x, with, cluster);
    return l->full ? reduce_full(l, x, with, 1, cluster) : reduce_chain(l, x, with, cluster);
 }

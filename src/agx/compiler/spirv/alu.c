@@ -127,7 +127,7 @@ void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
    unsigned bits = bits_of(a, type);
    if (bits_of(b, type) != bits)
       agxc_spv_invalid(s, "operands of %u and %u bits", bits, bits_of(b, type));
-   uint64_t infinity = bits == 16 ? 0x7c00 : 0x7f800000;
+   uint64_t infinity = bits == 16 ? 0x7c00 : bits == 32 ? 0x7f800000 : 0x7ffull << 52;
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++) {
       switch (in->opcode) {

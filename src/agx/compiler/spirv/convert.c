@@ -17,16 +17,16 @@ void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in
 
 /* ---- floats ------------------------------------------------------------ */
 
-/* To half, toward zero: rounding to nearest may have gone one step too far out. Source:
+/* To fewer bits, toward zero: rounding to nearest may have gone one step too far out. Source:
  * docs/hw/idioms.md 1. */
-static struct agxc_ref half_toward_zero(struct agxc_spv *s, struct agxc_ref x)
+static struct agxc_ref narrowed_toward_zero(struct agxc_spv *s, unsigned bits, struct agxc_ref x)
 {
-   struct agxc_ref half = agxc_spv_build1(s, AGXC_OP_F2F, 16, x);
-   struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, 32, half);
-   struct agxc_ref beyond = agxc_spv_build1(s, AGXC_OP_FABS, 32, wide);
-   beyond = agxc_spv_build2(s, AGXC_OP_FLT, agxc_spv_build1(s, AGXC_OP_FABS, 32, x), beyond);
-   struct agxc_ref inner = agxc_spv_build2(s, AGXC_OP_ISUB, half, agxc_imm(1, 16));
-   return agxc_spv_select(s, beyond, inner, half);
+   struct agxc_ref narrow = agxc_spv_build1(s, AGXC_OP_F2F, bits, x);
+   struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, x.bits, narrow);
+   struct agxc_ref beyond = agxc_spv_build1(s, AGXC_OP_FABS, x.bits, wide);
+   beyond = agxc_spv_build2(s, AGXC_OP_FLT, agxc_spv_build1(s, AGXC_OP_FABS, x.bits, x), beyond);
+   struct agxc_ref inner = agxc_spv_build2(s, AGXC_OP_ISUB, narrow, agxc_imm(1, bits));
+   return agxc_spv_select(s, beyond, inner, narrow);
 }
 
 void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -44,8 +44,8 @@ void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *
    for (uint32_t i = 0; i < type->scalars; i++) {
       if (refs[i].bits == bits)
          out[i] = refs[i];
-      else if (bits == 16 && toward_zero)
-         out[i] = half_toward_zero(s, refs[i]);
+      else if (bits < refs[i].bits && toward_zero)
+         out[i] = narrowed_toward_zero(s, bits, refs[i]);
       else
          out[i] = agxc_spv_build1(s, AGXC_OP_F2F, bits, refs[i]);
    }

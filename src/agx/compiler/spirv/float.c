@@ -3,6 +3,7 @@
  * SPV_KHR_float_controls and float_controls2: what the hardware does is taken, what it can't do is
  * refused. It rounds to nearest even, keeps 16-bit denormals, makes zeros of 32-bit ones, and keeps
  * signed zeros, infinities and NaNs as long as operations stay as written (AGXC_INSTR_PRECISE).
+ * Floats of 64 bits, which are software, always have all of it.
  * Source: docs/hw/semantics.md 1 and 2. module.c reads modes here, build.c applies them to each
  * result.
  */
@@ -16,6 +17,8 @@ static const struct {
    {SpvExecutionModeDenormPreserve, 16},           {SpvExecutionModeDenormFlushToZero, 32},
    {SpvExecutionModeSignedZeroInfNanPreserve, 16}, {SpvExecutionModeSignedZeroInfNanPreserve, 32},
    {SpvExecutionModeRoundingModeRTE, 16},          {SpvExecutionModeRoundingModeRTE, 32},
+   {SpvExecutionModeDenormPreserve, 64},           {SpvExecutionModeSignedZeroInfNanPreserve, 64},
+   {SpvExecutionModeRoundingModeRTE, 64},
 };
 
 bool agxc_spv_is_float_mode(uint32_t mode)
@@ -33,7 +36,7 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
       agxc_spv_missing(s, "execution mode %s of %u-bit floats is not supported: leave it out",
                        agxc_spv_name(AGXC_SPV_NAME_MODE, mode), bits);
    s->flushes |= mode == SpvExecutionModeDenormFlushToZero;
-   if (mode == SpvExecutionModeSignedZeroInfNanPreserve)
+   if (mode == SpvExecutionModeSignedZeroInfNanPreserve && bits < 64)
       *(bits == 16 ? &s->precise_halves : &s->precise_words) = true;
 }
 

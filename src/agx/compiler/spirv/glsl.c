@@ -3,9 +3,9 @@
  * OpExtInst: finds the entry of an instruction in the table of GLSL.std.450 (glsl.def) and checks
  * its operands. What the IR has no operation for is made by glsl_math.c and glsl_vector.c.
  */
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/spirv/glsl_impl.h"
 #include "agx/compiler/spirv/handler_impl.h"
-#include "base/half.h"
 
 struct glsl_row {
    uint16_t number;
@@ -13,17 +13,24 @@ struct glsl_row {
    const char *kinds;
    struct agxc_ref (*each)(struct agxc_spv *s, const struct agxc_ref *x);
    void (*whole)(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number);
+   bool may_be_long; /* defined for floats of 64 bits */
 };
 
 static const struct glsl_row rows[] = {
 #define DIRECT(name, signature, ir)                                                                \
+   {.number = GLSLstd450##name, .kinds = (signature), .op = AGXC_OP_##ir, .may_be_long = true},
+#define DIRECT32(name, signature, ir)                                                              \
    {.number = GLSLstd450##name, .kinds = (signature), .op = AGXC_OP_##ir},
 #define EACH(name, signature, function)                                                            \
+   {.number = GLSLstd450##name, .kinds = (signature), .each = (function), .may_be_long = true},
+#define EACH32(name, signature, function)                                                          \
    {.number = GLSLstd450##name, .kinds = (signature), .each = (function)},
 #define WHOLE(name, function) {.number = GLSLstd450##name, .whole = (function)},
 #include "agx/compiler/spirv/glsl.def"
 #undef DIRECT
 #undef EACH
+#undef DIRECT32
+#undef EACH32
 #undef WHOLE
 };
 
@@ -50,7 +57,8 @@ struct agxc_ref agxc_spv_glsl_to_bits(struct agxc_spv *s, struct agxc_ref ref, u
 
 struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits)
 {
-   return bits == 16 ? agxc_imm(agx_half_from_float(value), 16) : agxc_spv_f32(value);
+   struct agxc_ref single = agxc_spv_f32(value);
+   return bits == 32 ? single : agxc_fold(AGXC_OP_F2F, bits, single, agxc_none());
 }
 
 /* One component of bits. Functions of floats are made for 32 bits; halves are widened, which
@@ -62,7 +70,7 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
    if (!row->each)
       return agxc_spv_build_alu(s, row->op, bits, count, x);
    for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
-      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_to_bits(s, x[i], 32)
+      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_to_bits(s, x[i], AGX_MAX(bits, 32u))
                                       : agxc_spv_resize(s, x[i], 32, true);
    s->rounds_to_half = bits == 16;
    struct agxc_ref out = row->each(s, x);
@@ -81,6 +89,11 @@ static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,
       if (args[i][0].bits != bits && row->kinds[1 + i] == row->kinds[0])
          agxc_spv_invalid(s, "operand %u of %u bits, result of %u", i, args[i][0].bits, bits);
    }
+   if (row->kinds[0] != 'i' && bits == 64 && !row->may_be_long)
+      agxc_spv_missing(s,
+                       "GLSL.std.450 %s of 64-bit floats is not supported: convert its operands to "
+                       "32 bits",
+                       agxc_spv_name(AGXC_SPV_NAME_GLSL, row->number));
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t c = 0; c < type->scalars; c++) {
       struct agxc_ref x[MAX_OPERANDS];

@@ -95,7 +95,8 @@ struct agxc_ref agxc_spv_glsl_sclamp(struct agxc_spv *s, const struct agxc_ref *
 
 struct agxc_ref agxc_spv_glsl_mix(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref first = agxc_spv_fmul(s, x[0], agxc_spv_fsub(s, agxc_spv_f32(1), x[2]));
+   struct agxc_ref one = agxc_spv_glsl_float(1, x[0].bits);
+   struct agxc_ref first = agxc_spv_fmul(s, x[0], agxc_spv_fsub(s, one, x[2]));
    return agxc_spv_ffma(s, x[1], x[2], first);
 }
 
@@ -110,7 +111,8 @@ struct agxc_ref agxc_spv_glsl_smoothstep(struct agxc_spv *s, const struct agxc_r
    struct agxc_ref above = agxc_spv_fsub(s, x[2], x[0]), range = agxc_spv_fsub(s, x[1], x[0]);
    struct agxc_ref t =
       agxc_spv_fop(s, AGXC_OP_FSAT, agxc_spv_build2(s, AGXC_OP_FDIV, above, range));
-   struct agxc_ref slope = agxc_spv_ffma(s, t, agxc_spv_f32(-2), agxc_spv_f32(3));
+   struct agxc_ref three = agxc_spv_glsl_float(3, t.bits);
+   struct agxc_ref slope = agxc_spv_ffma(s, t, agxc_spv_glsl_float(-2, t.bits), three);
    return agxc_spv_fmul(s, agxc_spv_fmul(s, t, t), slope);
 }
 
@@ -137,6 +139,8 @@ struct agxc_ref agxc_spv_glsl_pow(struct agxc_spv *s, const struct agxc_ref *x)
 struct agxc_ref agxc_spv_glsl_ldexp(struct agxc_spv *s, const struct agxc_ref *x)
 {
    struct agxc_ref range[] = {x[1], agxc_spv_u32((uint32_t)-252), agxc_spv_u32(254)};
+   if (x[0].bits == 64)
+      return agxc_spv_build2(s, AGXC_OP_FLDEXP, x[0], x[1]);
    struct agxc_ref e = agxc_spv_glsl_sclamp(s, range);
    struct agxc_ref half = agxc_spv_build2(s, AGXC_OP_ASHR, e, agxc_spv_u32(1));
    struct agxc_ref parts[] = {half, agxc_spv_build2(s, AGXC_OP_ISUB, e, half)};

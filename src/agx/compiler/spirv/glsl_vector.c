@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions of GLSL.std.450 over whole vectors and matrices, functions with two
- * results, and packing. Halves are widened on the way in and rounded on the way out.
+ * results, and packing. Halves are widened on the way in and rounded on the way out; what has 64
+ * bits keeps them.
  */
 #include "agx/compiler/spirv/glsl_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
 
-/* A vector (or scalar) of floats. */
+/* A vector (or scalar) of floats of 32 or 64 bits. */
 struct floats {
    const struct agxc_ref *at;
    uint32_t count;
@@ -16,7 +17,7 @@ static struct floats widened(struct agxc_spv *s, const struct agxc_ref *refs, ui
 {
    struct agxc_ref *wide = agxc_spv_refs(s, count);
    for (uint32_t i = 0; i < count; i++)
-      wide[i] = agxc_spv_glsl_to_bits(s, refs[i], 32);
+      wide[i] = agxc_spv_glsl_to_bits(s, refs[i], AGX_MAX(refs[i].bits, 32u));
    return (struct floats){wide, count};
 }
 
@@ -55,6 +56,12 @@ static void define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct a
    for (uint32_t i = 0; i < type->scalars; i++)
       out[i] = agxc_spv_glsl_to_bits(s, out[i], bits[i]);
    agxc_spv_define(s, in, out);
+}
+
+/* A constant as wide as they are. */
+static struct agxc_ref number_like(struct floats v, float value)
+{
+   return agxc_spv_glsl_float(value, v.at[0].bits);
 }
 
 static struct agxc_ref dot(struct agxc_spv *s, struct floats a, struct floats b)
@@ -111,7 +118,7 @@ void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr 
    struct floats n = operand(s, in, 0);
    struct floats i = operand_of(s, in, 1, n.count), reference = operand_of(s, in, 2, n.count);
    struct agxc_ref *out = result(s, in, n.count);
-   struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, dot(s, reference, i), agxc_spv_f32(0));
+   struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, dot(s, reference, i), number_like(n, 0));
    for (uint32_t c = 0; c < n.count; c++)
       out[c] = agxc_spv_select(s, away, n.at[c], agxc_spv_fop(s, AGXC_OP_FNEG, n.at[c]));
    define(s, in, out);
@@ -121,7 +128,7 @@ void agxc_spv_glsl_reflect(struct agxc_spv *s, const struct agxc_spv_instr *in, 
 {
    struct floats i = operand(s, in, 0), n = operand_of(s, in, 1, i.count);
    struct agxc_ref *out = result(s, in, i.count);
-   struct agxc_ref scale = agxc_spv_fmul(s, dot(s, n, i), agxc_spv_f32(-2));
+   struct agxc_ref scale = agxc_spv_fmul(s, dot(s, n, i), number_like(n, -2));
    for (uint32_t c = 0; c < i.count; c++)
       out[c] = agxc_spv_ffma(s, scale, n.at[c], i.at[c]);
    define(s, in, out);
@@ -132,16 +139,16 @@ void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct floats i = operand(s, in, 0), n = operand_of(s, in, 1, i.count);
    struct agxc_ref eta = operand_of(s, in, 2, 1).at[0];
    struct agxc_ref *out = result(s, in, i.count);
-   struct agxc_ref d = dot(s, n, i);
-   struct agxc_ref rest = agxc_spv_fsub(s, agxc_spv_f32(1), agxc_spv_fmul(s, d, d));
-   struct agxc_ref k =
-      agxc_spv_fsub(s, agxc_spv_f32(1), agxc_spv_fmul(s, agxc_spv_fmul(s, eta, eta), rest));
-   struct agxc_ref total = agxc_spv_build2(s, AGXC_OP_FLT, k, agxc_spv_f32(0));
+   eta = agxc_spv_glsl_to_bits(s, eta, i.at[0].bits); /* may be narrower */
+   struct agxc_ref d = dot(s, n, i), one = number_like(i, 1), zero = number_like(i, 0);
+   struct agxc_ref rest = agxc_spv_fsub(s, one, agxc_spv_fmul(s, d, d));
+   struct agxc_ref k = agxc_spv_fsub(s, one, agxc_spv_fmul(s, agxc_spv_fmul(s, eta, eta), rest));
+   struct agxc_ref total = agxc_spv_build2(s, AGXC_OP_FLT, k, zero);
    struct agxc_ref scale = agxc_spv_ffma(s, eta, d, agxc_spv_fop(s, AGXC_OP_FSQRT, k));
    for (uint32_t c = 0; c < i.count; c++) {
       struct agxc_ref bent = agxc_spv_fmul(s, eta, i.at[c]);
       bent = agxc_spv_fsub(s, bent, agxc_spv_fmul(s, scale, n.at[c]));
-      out[c] = agxc_spv_select(s, total, agxc_spv_f32(0), bent);
+      out[c] = agxc_spv_select(s, total, zero, bent);
    }
    define(s, in, out);
 }
@@ -170,6 +177,33 @@ static void frexp_of(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref *man
    *exponent = agxc_spv_select(s, tiny, agxc_spv_u32(0), power);
 }
 
+/* The same of 64 bits: denormals are brought up first. */
+static void frexp_of_long(struct agxc_spv *s, struct agxc_ref x, struct agxc_ref *mantissa,
+                          struct agxc_ref *exponent)
+{
+   const uint64_t sign = 1ull << 63, fraction = (1ull << 52) - 1, most = 0x7ffull << 52;
+   struct agxc_ref size = agxc_spv_build2(s, AGXC_OP_IAND, x, agxc_imm(sign - 1, 64));
+   struct agxc_ref tiny = agxc_spv_build2(s, AGXC_OP_ULT, size, agxc_imm(fraction + 1, 64));
+   struct agxc_ref top = agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 64, size);
+   struct agxc_ref up = agxc_spv_build2(s, AGXC_OP_ISUB, agxc_imm(52, 64), top);
+   up = agxc_spv_build1(s, AGXC_OP_TRUNC, 32, agxc_spv_select(s, tiny, up, agxc_imm(0, 64)));
+   struct agxc_ref power = agxc_spv_build2(s, AGXC_OP_USHR, size, agxc_spv_u32(52));
+   power = agxc_spv_build1(s, AGXC_OP_TRUNC, 32, power);
+   power = agxc_spv_build2(s, AGXC_OP_UMAX, power, agxc_spv_u32(1));
+   power = agxc_spv_build2(s, AGXC_OP_ISUB, power, agxc_spv_u32(1022));
+   power = agxc_spv_build2(s, AGXC_OP_ISUB, power, up);
+   struct agxc_ref bits = agxc_spv_build2(s, AGXC_OP_ISHL, size, up);
+   bits = agxc_spv_build2(s, AGXC_OP_IAND, bits, agxc_imm(fraction, 64));
+   struct agxc_ref negative = agxc_spv_build2(s, AGXC_OP_IAND, x, agxc_imm(sign, 64));
+   bits = agxc_spv_build2(s, AGXC_OP_IOR, bits, agxc_imm(1022ull << 52, 64));
+   bits = agxc_spv_build2(s, AGXC_OP_IOR, bits, negative);
+   struct agxc_ref zero = agxc_spv_build2(s, AGXC_OP_IEQ, size, agxc_imm(0, 64));
+   struct agxc_ref same = agxc_spv_build2(s, AGXC_OP_UGE, size, agxc_imm(most, 64));
+   same = agxc_spv_build2(s, AGXC_OP_IOR, same, zero);
+   *mantissa = agxc_spv_select(s, same, x, bits);
+   *exponent = agxc_spv_select(s, same, agxc_spv_u32(0), power);
+}
+
 /* The second result goes into a struct, or through a pointer. */
 void agxc_spv_glsl_split(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
@@ -195,7 +229,8 @@ void agxc_spv_glsl_split(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
    struct agxc_ref *out = agxc_spv_refs(s, 2 * x.count);
    for (uint32_t i = 0; i < x.count; i++) {
       struct agxc_ref *low = &out[i], *high = &out[x.count + i];
-      (is_modf ? modf_of : frexp_of)(s, x.at[i], low, high);
+      bool is_long = x.at[i].bits == 64;
+      (is_modf ? modf_of : is_long ? frexp_of_long : frexp_of)(s, x.at[i], low, high);
       *low = agxc_spv_glsl_to_bits(s, *low, a->bits);
       *high = is_modf ? agxc_spv_glsl_to_bits(s, *high, b->bits)
                       : agxc_spv_resize(s, *high, b->bits, true);
@@ -330,6 +365,25 @@ void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, word);
 }
 
+/* A 64-bit float of two words, and back. */
+void agxc_spv_glsl_pack_double(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
+{
+   bool packs = number == GLSLstd450PackDouble2x32;
+   const struct agxc_ref *refs =
+      agxc_spv_components(s, in, 0, packs ? AGXC_SPV_INT : AGXC_SPV_FLOAT, packs ? 2 : 1);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, packs ? AGXC_SPV_FLOAT : AGXC_SPV_INT);
+   struct agxc_ref *out = agxc_spv_refs(s, 2);
+   unsigned given = agxc_spv_component(type)->bits;
+   if (refs[0].bits != (packs ? 32 : 64) || given != (packs ? 64 : 32) ||
+       type->scalars != (packs ? 1 : 2))
+      agxc_spv_invalid(s, "operand of %u bits, result of %u", refs[0].bits, given);
+   if (packs)
+      out[0] = agxc_spv_build2(s, AGXC_OP_PACK64, refs[0], refs[1]);
+   else
+      agxc_spv_unpack(s, refs[0], &out[0], &out[1]);
+   agxc_spv_define(s, in, out);
+}
+
 void agxc_spv_glsl_unpack(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    const struct packing *p = find_packing(number);
@@ -341,7 +395,7 @@ void agxc_spv_glsl_unpack(struct agxc_spv *s, const struct agxc_spv_instr *in, u
       agxc_spv_unpack(s, word, &halves[0], &halves[1]);
    for (uint32_t i = 0; i < p->count; i++) {
       if (p->scale == 0) {
-         out[i] = agxc_spv_fop(s, AGXC_OP_F2F, halves[i]);
+         out[i] = agxc_spv_build1(s, AGXC_OP_F2F, 32, halves[i]);
          continue;
       }
       struct agxc_ref part =

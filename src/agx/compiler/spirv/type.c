@@ -165,9 +165,9 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
    uint32_t bits = agxc_spv_operand(s, in, 0);
    if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
       agxc_spv_invalid(s, "%u bits", bits);
-   if (!is_int && (bits == 8 || bits == 64 || agxc_spv_operand_count(in) > 1))
-      agxc_spv_missing(s, "Float%u%s is not supported: use floats of 16 or 32 bits", bits,
-                       bits == 16 ? " of another encoding" : "");
+   if (!is_int && (bits == 8 || agxc_spv_operand_count(in) > 1))
+      agxc_spv_missing(s, "Float%u%s is not supported: use floats of 16, 32 or 64 bits", bits,
+                       bits == 8 ? "" : " of another encoding");
    type->kind = is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
    type->bits = (uint8_t)bits;
    type->is_signed = is_int && agxc_spv_operand(s, in, 1) != 0;
