@@ -78,10 +78,26 @@ static void work_grows_like_the_kernel(void **state)
    }
 }
 
+/* 300 MiB of memory for 5 MiB of module. */
+static void large_modules_get_more_memory(void **state)
+{
+   struct shape_module module;
+   struct agx_program *program;
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   shape_make(&module, SHAPE_CHAINS, 50000);
+   assert_ok(agxc_compile(module.words, module.count * 4, &options, &program));
+   agx_program_free(program);
+   options.memory_limit_B = (size_t)256 << 20;
+   assert_fails(agxc_compile(module.words, module.count * 4, &options, &program),
+                AGX_RESOURCE_EXHAUSTED, "over the limit of 268435456 bytes");
+   free(module.words);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(work_grows_like_the_kernel),
+      cmocka_unit_test(large_modules_get_more_memory),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,9 @@
 #include "base/util.h"
 #include "base/thread.h"
 
-#define DEFAULT_LIMIT_B ((size_t)256 << 20)
+/* A byte of a large module takes 20 to 600 bytes of memory (make bench-scale). */
+#define DEFAULT_LIMIT_B     ((size_t)256 << 20)
+#define LIMIT_FOR_EACH_BYTE ((size_t)1024)
 
 /* Of the front end, which needs most; with the address sanitizer, without optimization. Memory
  * for it is only reserved. */
@@ -210,11 +212,20 @@ static agx_status guarded(struct compilation *c)
                    "compiler: out of memory, or over the limit of %zu bytes", c->arena.limit_B);
 }
 
+/* Without one of the caller's it grows with the module, so that it refuses no size of module, but
+ * what a small one makes of itself, as by calls of calls. */
+static size_t memory_limit(const struct compilation *c)
+{
+   if (c->options->memory_limit_B)
+      return c->options->memory_limit_B;
+   size_t each = AGX_MIN(c->size, SIZE_MAX / LIMIT_FOR_EACH_BYTE) * LIMIT_FOR_EACH_BYTE;
+   return AGX_MIN(each, SIZE_MAX - DEFAULT_LIMIT_B) + DEFAULT_LIMIT_B;
+}
+
 static agx_status compile(struct compilation *c, struct agx_program **out_program)
 {
    const struct agx_host_alloc *alloc = c->options->alloc;
-   size_t limit_B = c->options->memory_limit_B ? c->options->memory_limit_B : DEFAULT_LIMIT_B;
-   agx_arena_init(&c->arena, alloc, limit_B, NULL);
+   agx_arena_init(&c->arena, alloc, memory_limit(c), NULL);
    agx_status status = guarded(c);
    if (status == AGX_OK)
       status = agx_program_copy(&c->program, alloc, out_program);

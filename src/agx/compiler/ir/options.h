@@ -65,7 +65,8 @@ struct agxc_options {
    uint32_t index_B;                   /* bytes of an index: 1, 2, 4, or 0 for vertices in order */
    uint32_t debug;                     /* enum agxc_debug bits */
    const struct agx_host_alloc *alloc; /* NULL = malloc */
-   size_t memory_limit_B;              /* 0 = 256 MiB; more is AGX_RESOURCE_EXHAUSTED */
+   /* 0 = 256 MiB, and 1 KiB for each byte of the module; more is AGX_RESOURCE_EXHAUSTED. */
+   size_t memory_limit_B;
    uint32_t most_halves; /* 0 = 256; fewer register halves, so that tests see spilling */
    /* Text of the IR after each pass and of the machine code; may be NULL. */
    void (*dump)(void *user, const char *pass, const char *text);
