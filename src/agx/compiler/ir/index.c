@@ -6,9 +6,31 @@
  */
 #include "agx/compiler/ir/ir.h"
 
-static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth,
+struct numbering {
+   struct agxc_shader *shader;
+   struct agxc_instr *recent[AGXC_AHEAD]; /* the last ones that were numbered */
+   struct agxc_instr none;                /* in front of the first one */
+};
+
+/* Writes only what differs: most instructions are as they were, and what isn't written needs no way
+ * back to memory. */
+static void number_instr(struct numbering *n, struct agxc_instr *instr, struct agxc_block *block)
+{
+   uint32_t index = n->shader->instr_count++;
+   struct agxc_instr **before = &n->recent[index % AGXC_AHEAD];
+   if ((*before)->ahead != instr)
+      (*before)->ahead = instr;
+   *before = instr;
+   if (instr->block == block && instr->index == index)
+      return;
+   instr->block = block;
+   instr->index = index;
+}
+
+static void number_block(struct numbering *n, struct agxc_block *block, uint32_t loop_depth,
                          struct agxc_loop *loop)
 {
+   struct agxc_shader *shader = n->shader;
    block->index = shader->block_count;
    block->loop_depth = loop_depth;
    block->loop = loop;
@@ -21,21 +43,19 @@ static void number_block(struct agxc_shader *shader, struct agxc_block *block, u
       shader->block_capacity = capacity;
    }
    shader->blocks[shader->block_count++] = block;
-   agxc_foreach_instr (instr, block) {
-      instr->block = block;
-      instr->index = shader->instr_count++;
-   }
+   agxc_foreach_instr (instr, block)
+      number_instr(n, instr, block);
 }
 
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
+static void number_list(struct numbering *n, struct agx_link *list, uint32_t loop_depth,
                         struct agxc_loop *loop)
 {
    agxc_foreach_node (node, list) {
       bool is_loop = node->kind == AGXC_NODE_LOOP;
       if (node->kind == AGXC_NODE_BLOCK)
-         number_block(shader, agxc_as_block(node), loop_depth, loop);
+         number_block(n, agxc_as_block(node), loop_depth, loop);
       agxc_foreach_list (inner, node)
-         number_list(shader, inner, loop_depth + is_loop, is_loop ? agxc_as_loop(node) : loop);
+         number_list(n, inner, loop_depth + is_loop, is_loop ? agxc_as_loop(node) : loop);
    }
 }
 
@@ -107,11 +127,14 @@ static void link_preds(struct agxc_shader *shader, uint32_t edges)
 
 void agxc_index(struct agxc_shader *shader)
 {
+   struct numbering n = {.shader = shader};
+   for (unsigned i = 0; i < AGXC_AHEAD; i++)
+      n.recent[i] = &n.none;
    /* Passes hold on to the array that they had. */
    shader->block_capacity = shader->block_count;
    shader->blocks = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_capacity);
    shader->block_count = shader->instr_count = 0;
-   number_list(shader, &shader->body, 0, NULL);
+   number_list(&n, &shader->body, 0, NULL);
    link_preds(shader, link_reachable(shader));
 }
 

@@ -91,7 +91,19 @@ struct agxc_instr {
    uint8_t flags;  /* enum agxc_instr_flags */
    uint32_t index; /* position in program order, set by agxc_index */
    struct agxc_ref *operand;
+   /* The one AGXC_AHEAD places behind it when agxc_index came here last, or NULL: a hint for walks,
+    * which would have to wait for each link's memory otherwise. */
+   struct agxc_instr *ahead;
 };
+#define AGXC_AHEAD 8u
+
+/* Asks for the memory of the instruction that a walk comes to soon; true. */
+static inline bool agxc_prefetch(const struct agxc_instr *instr)
+{
+   __builtin_prefetch(instr->ahead);
+   __builtin_prefetch((const char *)instr->ahead + 64); /* its operands */
+   return true;
+}
 
 /* Whether it is one of isa.def; else it is one of ir_op.def. */
 static inline bool agxc_is_machine(const struct agxc_instr *instr)

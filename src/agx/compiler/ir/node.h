@@ -153,9 +153,15 @@ bool agxc_list_is_empty(const struct agx_link *list);
 struct agxc_block *agxc_block_before(const struct agxc_node *node);
 struct agxc_block *agxc_block_after(const struct agxc_node *node);
 
-#define agxc_foreach_instr(it, blk) agx_list_for_each (struct agxc_instr, it, &(blk)->instrs, link)
+#define agxc_foreach_instr(it, blk)                                                                \
+   for (struct agxc_instr *it = agx_container_of((blk)->instrs.next, struct agxc_instr, link);     \
+        &it->link != &(blk)->instrs && agxc_prefetch(it);                                          \
+        it = agx_container_of(it->link.next, struct agxc_instr, link))
 #define agxc_foreach_instr_safe(it, blk)                                                           \
-   agx_list_for_each_safe (struct agxc_instr, it, &(blk)->instrs, link)
+   for (struct agxc_instr *it = agx_container_of((blk)->instrs.next, struct agxc_instr, link),     \
+                          *it##_next = agx_container_of(it->link.next, struct agxc_instr, link);   \
+        &it->link != &(blk)->instrs && agxc_prefetch(it);                                          \
+        it = it##_next, it##_next = agx_container_of(it->link.next, struct agxc_instr, link))
 /* The phis that a block starts with; the body may remove or replace the current one. */
 #define agxc_foreach_phi(it, blk)                                                                  \
    for (struct agxc_instr *it = agxc_as_phi(agxc_first_instr(blk)), *it##_next;                    \
