@@ -251,6 +251,25 @@ static void outputs_are_written(void **state)
    rmdir(folder);
 }
 
+/* What a run left is the next one's input; a file of another size is refused. */
+static void inputs_are_read(void **state)
+{
+   char folder[] = "/tmp/agx-run-XXXXXX", path[64], more[100];
+   assert_non_null(mkdtemp(folder));
+   snprintf(more, sizeof(more), "--dump %s", folder);
+   assert_int_equal(run_kernel("saxpy", more), 0);
+   snprintf(more, sizeof(more), "--input %s", folder);
+   assert_int_equal(run_kernel("saxpy", more), 1); /* y = a * x + (a * x + y) */
+   assert_non_null(strstr(text, "DIFFERS: "));
+   snprintf(path, sizeof(path), "%s/saxpy.1.bin", folder);
+   assert_int_equal(truncate(path, 3996), 0);
+   assert_int_equal(run_kernel("saxpy", more), 1);
+   assert_non_null(strstr(text, "saxpy.1.bin: 3996 bytes, the buffer has 4000"));
+   unlink(path);
+   assert_int_equal(run_kernel("saxpy", more), 0);
+   rmdir(folder);
+}
+
 /* Robust code of any mode computes the same, from SPIR-V and from a file. */
 static void robust_modes_are_chosen(void **state)
 {
@@ -309,6 +328,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(json_says_the_same),
       cmocka_unit_test(differences_are_shown),
       cmocka_unit_test(outputs_are_written),
+      cmocka_unit_test(inputs_are_read),
       cmocka_unit_test(robust_modes_are_chosen),
       cmocka_unit_test(mistakes_are_named),
    };

@@ -88,12 +88,14 @@ static const struct agx_command {
     "  --halves N       so many 16-bit registers at the most, so that values are spilled\n"},
 #ifndef AGX_COMPILER_ONLY
    {"run",
-    "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
+    "KERNEL.spv --manifest FILE [--input DIR] [--dump DIR] [--check DIR] [--device NAME] [--stats] "
+    "[--json]\n"
     "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --entry NAME     one of several entry points; without it the first\n"
     "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
+    "  --input DIR      what DIR/NAME.ID.bin has instead of a buffer's input, where it exists\n"
     "  --dump DIR       write each output to DIR/NAME.ID.bin; DIR is made\n"
     "  --check DIR      compare each output with DIR/NAME.ID.bin by the manifest's rule; the\n"
     "                   exit code is 1 when one differs\n"

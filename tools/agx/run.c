@@ -18,7 +18,7 @@
 #include "session.h"
 
 struct run {
-   const char *kernel, *entry, *manifest_path, *dump, *check, *device, *trace;
+   const char *kernel, *entry, *manifest_path, *input, *dump, *check, *device, *trace;
    bool is_json, wants_stats, wants_bounds, is_profiled;
    struct agx_tool_robust robust;
    int stats_fd;   /* -1: no statistics */
@@ -33,18 +33,40 @@ struct run {
    uint32_t mismatches;
 };
 
-/* ---- outputs ----------------------------------------------------------- */
-
-static void output_path(const struct run *run, const char *folder, uint32_t id, char *path,
-                        size_t capacity)
+static void data_path(const struct run *run, const char *folder, uint32_t id, char *path,
+                      size_t capacity)
 {
    snprintf(path, capacity, "%s/%s.%u.bin", folder, run->name, id);
 }
 
+/* Buffers get what the input folder has for them instead of what the manifest says. */
+static agx_status read_inputs(struct run *run)
+{
+   for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
+      char path[1024];
+      uint8_t *data;
+      size_t size;
+      data_path(run, run->input, run->manifest.resources[i].id, path, sizeof(path));
+      if (run->buffers[i].image || access(path, F_OK) != 0)
+         continue;
+      AGX_TRY(agx_tool_read(path, &data, &size));
+      bool fits = size == run->buffers[i].size;
+      if (fits)
+         memcpy(run->buffers[i].memory, data, size);
+      free(data);
+      if (!fits)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %zu bytes, the buffer has %" PRIu64, path, size,
+                         run->buffers[i].size);
+   }
+   return AGX_OK;
+}
+
+/* ---- outputs ----------------------------------------------------------- */
+
 static agx_status dump_output(const struct run *run, uint32_t id, const void *data, uint64_t size)
 {
    char path[1024];
-   output_path(run, run->dump, id, path, sizeof(path));
+   data_path(run, run->dump, id, path, sizeof(path));
    if (mkdir(run->dump, 0777) != 0 && errno != EEXIST)
       return agx_status_fail_errno(errno, "%s", run->dump);
    return agx_tool_write(path, data, size);
@@ -57,7 +79,7 @@ static agx_status check_output(const struct run *run, uint32_t id, const void *d
    char path[1024];
    uint8_t *reference;
    size_t reference_size;
-   output_path(run, run->check, id, path, sizeof(path));
+   data_path(run, run->check, id, path, sizeof(path));
    AGX_TRY(agx_tool_read(path, &reference, &reference_size));
    agx_status status = AGX_OK;
    if (reference_size != size)
@@ -208,6 +230,8 @@ static agx_status run_kernel(struct run *run)
                             &run->executable));
    AGX_TRY(agx_session_make_buffers(&run->session, run->executable, &run->manifest, run->buffers));
    AGX_TRY(agx_session_fill_buffers(&run->manifest, run->buffers, run->push));
+   if (run->input)
+      AGX_TRY(read_inputs(run));
    AGX_TRY(agx_session_record(&run->session, run->executable, &run->manifest, run->buffers,
                               run->push, run->manifest.workgroups, 1));
    AGX_TRY(agx_session_execute(&run->session, &run->ns));
@@ -231,6 +255,8 @@ static const char **value_option(struct run *run, const char *word)
 {
    if (strcmp(word, "--manifest") == 0)
       return &run->manifest_path;
+   if (strcmp(word, "--input") == 0)
+      return &run->input;
    if (strcmp(word, "--dump") == 0)
       return &run->dump;
    if (strcmp(word, "--check") == 0)
