@@ -191,6 +191,22 @@ void agxc_spv_op_select(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_define(s, in, out);
 }
 
+/* What is likely or sure serves no pass: a value goes through, and a condition ends up nowhere. */
+void agxc_spv_op_expect(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_type *component, *type = agxc_spv_type_of(s, in->type_id);
+   component = agxc_spv_component(type);
+   if (!component || (component->kind != AGXC_SPV_BOOL && component->kind != AGXC_SPV_INT))
+      agxc_spv_invalid(s, "of type %u, which has no booleans or integers", type->id);
+   agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), type);
+   agxc_spv_define(s, in, agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type));
+}
+
+void agxc_spv_op_assume(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_BOOL);
+}
+
 void agxc_spv_op_copy(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);

@@ -42,6 +42,26 @@ void agxc_spv_op_construct(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_define(s, in, out);
 }
 
+/* All parts are one value; so are the elements of a cooperative matrix. */
+void agxc_spv_op_replicate(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   agxc_spv_check_value_type(s, type);
+   if (agxc_spv_type_is_scalar(type) || type->kind == AGXC_SPV_POINTER)
+      agxc_spv_invalid(s, "composite of type %u, which has no parts", type->id);
+   struct agxc_spv_type *part;
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &part);
+   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   uint32_t filled = 0;
+   for (uint32_t i = 0; i < type->count; i++) {
+      if (!agxc_spv_same_shape(part, agxc_spv_part_type(s, type, i)))
+         agxc_spv_invalid(s, "part %u of type %u for type %u", i, part->id, type->id);
+      for (uint32_t j = 0; j < part->scalars; j++)
+         out[filled++] = refs[j];
+   }
+   agxc_spv_define(s, in, out);
+}
+
 /* Follows literal indices from operand first on; returns the scalar they lead to. */
 static uint32_t follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t first,
                        struct agxc_spv_type **type)

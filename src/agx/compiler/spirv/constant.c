@@ -71,7 +71,9 @@ static void read_operation(struct agxc_spv *s, const struct agxc_spv_instr *in)
 static void read_composite(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_instr inner = *in;
-   inner.opcode = SpvOpCompositeConstruct;
+   bool has_parts =
+      in->opcode == SpvOpConstantComposite || in->opcode == SpvOpSpecConstantComposite;
+   inner.opcode = has_parts ? SpvOpCompositeConstruct : SpvOpCompositeConstructReplicateEXT;
    s->run_instruction(s, &inner);
 }
 
@@ -104,6 +106,8 @@ void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
       break;
    case SpvOpConstantComposite:
    case SpvOpSpecConstantComposite:
+   case SpvOpConstantCompositeReplicateEXT:
+   case SpvOpSpecConstantCompositeReplicateEXT:
       read_composite(s, in);
       break;
    case SpvOpSpecConstantOp:

@@ -28,7 +28,9 @@ static bool depends(const struct agxc_spv *s, const bool *set, const struct agxc
 /* Whether a constant is made of those of the set; numbers in instructions are no ids. */
 static bool is_dependent(const struct agxc_spv *s, const bool *set, const struct agxc_spv_instr *in)
 {
-   if (in->opcode == SpvOpSpecConstantComposite || in->opcode == SpvOpConstantComposite)
+   if (in->opcode == SpvOpSpecConstantComposite || in->opcode == SpvOpConstantComposite ||
+       in->opcode == SpvOpSpecConstantCompositeReplicateEXT ||
+       in->opcode == SpvOpConstantCompositeReplicateEXT)
       return depends(s, set, in, in->first, in->length);
    if (in->opcode != SpvOpSpecConstantOp || in->first + 1 >= in->length)
       return false;

@@ -192,6 +192,8 @@ static const struct {
    {SpvOpTypeForwardPointer, SpvOpTypeForwardPointer, NULL, agxc_spv_read_forward_pointer},
    {SpvOpTypeCooperativeMatrixKHR, SpvOpTypeCooperativeMatrixKHR, NULL, agxc_spv_read_type},
    {SpvOpConstantTrue, SpvOpSpecConstantOp, NULL, agxc_spv_read_constant},
+   {SpvOpConstantCompositeReplicateEXT, SpvOpSpecConstantCompositeReplicateEXT, NULL,
+    agxc_spv_read_constant},
    {SpvOpUndef, SpvOpUndef, NULL, agxc_spv_read_constant},
    {SpvOpVariable, SpvOpVariable, NULL, agxc_spv_read_variable},
 };

@@ -218,6 +218,8 @@ static void mark_definition(struct search *w, uint32_t at)
       break;
    case SpvOpConstantComposite:
    case SpvOpSpecConstantComposite:
+   case SpvOpConstantCompositeReplicateEXT:
+   case SpvOpSpecConstantCompositeReplicateEXT:
       mark_words(w, &in, 3, in.length);
       break;
    case SpvOpSpecConstantOp:

@@ -112,8 +112,8 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 #define AGXC_SPV_CORE_COUNT  512
 #define AGXC_SPV_LATER_FIRST 4416
 #define AGXC_SPV_LATER_COUNT 64
-#define AGXC_SPV_TEXT_FIRST  5632 /* decorations with text */
-#define AGXC_SPV_TEXT_COUNT  2
+#define AGXC_SPV_TEXT_FIRST  5630 /* hints, and decorations with text */
+#define AGXC_SPV_TEXT_COUNT  4
 #define AGXC_SPV_OP_COUNT    (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT + AGXC_SPV_TEXT_COUNT)
 #define AGXC_SPV_OP_INDEX(opcode)                                                                  \
    ((opcode) < AGXC_SPV_CORE_COUNT ? (opcode)                                                      \

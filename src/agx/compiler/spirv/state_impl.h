@@ -20,13 +20,16 @@
 #include "agx/compiler/ir/ssa.h"
 
 /* Newer than some headers. Source: the SPIR-V registry. */
-#define SpvCapabilityCooperativeMatrixKHR 6022
-#define SpvOpExtInstWithForwardRefsKHR    4433
-#define SpvOpTypeCooperativeMatrixKHR     4456
-#define SpvOpCooperativeMatrixLoadKHR     4457
-#define SpvOpCooperativeMatrixStoreKHR    4458
-#define SpvOpCooperativeMatrixMulAddKHR   4459
-#define SpvOpCooperativeMatrixLengthKHR   4460
+#define SpvCapabilityCooperativeMatrixKHR      6022
+#define SpvOpExtInstWithForwardRefsKHR         4433
+#define SpvOpTypeCooperativeMatrixKHR          4456
+#define SpvOpCooperativeMatrixLoadKHR          4457
+#define SpvOpCooperativeMatrixStoreKHR         4458
+#define SpvOpCooperativeMatrixMulAddKHR        4459
+#define SpvOpCooperativeMatrixLengthKHR        4460
+#define SpvOpConstantCompositeReplicateEXT     4461
+#define SpvOpSpecConstantCompositeReplicateEXT 4462
+#define SpvOpCompositeConstructReplicateEXT    4463
 
 #define AGXC_SPV_HEADER_WORDS   5 /* in front of the first instruction */
 #define AGXC_SPV_MAX_IDS        (1u << 20)
