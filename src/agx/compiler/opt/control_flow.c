@@ -3,10 +3,10 @@
  * Simplifies control flow: replaces an if on a constant by the arm that it chooses, removes ifs
  * without code in their arms, loops that break in their first turn, and counted loops without
  * effect whose values nothing outside uses, and joins a loop's continuing part with its body where
- * nothing continues. An arm that ends in a break, continue or return is not chosen where that would
- * cut off code in a loop or an if; at top level an arm that always returns ends the program. Nor
- * does the only way out of a loop go. A loop that is not known to end stays, so that its hang is
- * reported.
+ * nothing continues; what follows an arm that continues goes into the other one. An arm that ends
+ * in a break, continue or return is not chosen where that would cut off code in a loop or an if; at
+ * top level an arm that always returns ends the program. Nor does the only way out of a loop go. A
+ * loop that is not known to end stays, so that its hang is reported.
  *
  * Before: generic SSA. After: the same, with fewer ifs and loops; what decided over them may be
  * dead. Stands in front of opt_unroll, which reads the tests of loops; behind it, where copies are
@@ -19,6 +19,11 @@
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
+
+/* What follows a continue is moved into the other arm so many times in a loop, in so many loops
+ * inside each other: passes recurse over what comes of it. */
+#define MOST_MOVED   8u
+#define MOVING_DEPTH 4u
 
 /* The block is gone: phis where it led to forget it. */
 static void forget_edges(void *user, struct agxc_block *block)
@@ -183,6 +188,101 @@ static void add_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
    block->pred_count = to != NULL;
    block->succs[0] = to;
    end->succs[0] = to ? block : NULL;
+}
+
+/* The last if in the loop's body of which one arm continues and the other does not leave; that arm,
+ * or NULL. */
+static struct agx_link *last_continue(struct agxc_loop *loop, struct agxc_if **out_branch)
+{
+   for (struct agxc_node *node = &agxc_last_block(&loop->body)->node; node;
+        node = agxc_node_before(node))
+      for (unsigned i = 0; i < 2 && node->kind == AGXC_NODE_IF; i++) {
+         const struct agxc_instr *last = agxc_terminator(agxc_last_block(agxc_list_of(node, i)));
+         if (!last || last->op != AGXC_OP_CONTINUE ||
+             agxc_terminator(agxc_last_block(agxc_list_of(node, 1 - i))))
+            continue;
+         *out_branch = agxc_as_if(node);
+         return agxc_list_of(node, i);
+      }
+   return NULL;
+}
+
+/* A block at the end of the body, behind an if whose arms end with these blocks. */
+static struct agxc_block *add_end(struct agxc_shader *shader, struct agxc_loop *loop,
+                                  struct agxc_block *then_end, struct agxc_block *else_end)
+{
+   struct agxc_block *block = agxc_block_new(shader);
+   agxc_node_append(&loop->body, &loop->node, &block->node);
+   block->index = else_end->index; /* until agxc_index */
+   block->loop_depth = else_end->loop_depth;
+   block->loop = loop;
+   block->preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, 2);
+   block->preds[0] = then_end;
+   block->preds[1] = else_end;
+   block->pred_count = 2;
+   block->succs[0] = agxc_first_block(&loop->continuing);
+   then_end->succs[0] = else_end->succs[0] = block;
+   return block;
+}
+
+/* The continuing part is now reached from `end` instead of by its way number `at` and its last one:
+ * its phis take what a phi in `end` makes of both. */
+static void merge_ways(struct agxc_shader *shader, struct agxc_block *end, uint32_t at,
+                       bool continues_first)
+{
+   struct agxc_block *continuing = end->succs[0];
+   uint32_t last = continuing->pred_count - 1;
+   agxc_foreach_phi (phi, continuing) {
+      struct agxc_ref *srcs = agxc_srcs(phi), early = srcs[at], late = srcs[last];
+      if (!agxc_same_ref(&early, &late)) {
+         struct agxc_builder b = agxc_at_end(shader, end);
+         struct agxc_instr *joined = agxc_build_phi(&b, late.bits, late.count, 2);
+         agxc_srcs(joined)[!continues_first] = early;
+         agxc_srcs(joined)[continues_first] = late;
+         late = *agxc_dest(joined);
+      }
+      srcs[last] = late;
+      for (uint32_t k = at; k < last; k++)
+         srcs[k] = srcs[k + 1];
+      phi->src_count--;
+      phi->operand_count--;
+   }
+   continuing->preds[last] = end;
+   for (uint32_t k = at; k < last; k++)
+      continuing->preds[k] = continuing->preds[k + 1];
+   continuing->pred_count--;
+}
+
+/* if (c) { a  continue } b becomes if (c) { a } else { b }: the loop needs no mask for lanes that
+ * have continued, and passes that copy loops may take it. */
+static bool move_rest(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agxc_if *branch;
+   struct agx_link *arm =
+      agxc_terminator(agxc_last_block(&loop->body)) ? NULL : last_continue(loop, &branch);
+   if (!arm)
+      return false;
+   bool is_then = arm == &branch->then_list;
+   struct agx_link *other = is_then ? &branch->else_list : &branch->then_list;
+   struct agxc_block *from = agxc_last_block(arm), *behind = agxc_block_after(&branch->node);
+   uint32_t at = agxc_pred_index(agxc_first_block(&loop->continuing), from);
+   struct agxc_cursor cursor = {other, agxc_last_block(other)};
+   struct agxc_node *next = agxc_node_after(&behind->node);
+   agxc_instr_remove(agxc_terminator(from));
+   forget_phis(shader, behind);
+   melt(&cursor, behind);
+   while (next) {
+      struct agxc_node *node = next;
+      next = agxc_node_after(node);
+      agx_list_remove(&node->link);
+      agxc_node_append(other, &branch->node, node);
+      if (node->kind == AGXC_NODE_BLOCK)
+         cursor.block = agxc_as_block(node);
+   }
+   struct agxc_block *end =
+      add_end(shader, loop, is_then ? from : cursor.block, is_then ? cursor.block : from);
+   merge_ways(shader, end, at, is_then);
+   return true;
 }
 
 /* One block then holds what stood on both sides of the border. */
@@ -365,7 +465,11 @@ static enum agxc_visited join_loop(void *shader, struct agxc_loop *loop)
 {
    if (remove_unrun_loop(shader, loop))
       return AGXC_REPLACED;
-   return join_continuing(shader, loop) ? AGXC_CHANGED : AGXC_UNCHANGED;
+   unsigned moved = 0;
+   if (agxc_first_block(&loop->body)->loop_depth <= MOVING_DEPTH)
+      while (moved < MOST_MOVED && move_rest(shader, loop))
+         moved++;
+   return join_continuing(shader, loop) || moved ? AGXC_CHANGED : AGXC_UNCHANGED;
 }
 
 static enum agxc_visited remove_if(void *user, struct agxc_if *branch)
