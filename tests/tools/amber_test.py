@@ -18,8 +18,8 @@ AGX = os.environ.get("AGX_TOOL")
 
 
 def hexadecimal(kernel):
-    """A kernel of the corpus as words."""
-    with open(os.path.join(TESTS, "corpus", kernel + ".spv"), "rb") as file:
+    """A kernel of the tests as words."""
+    with open(os.path.join(TESTS, kernel + ".spv"), "rb") as file:
         data = file.read()
     return "\n".join(f"{word:08x}" for word, in struct.iter_unpack("<I", data))
 
@@ -27,7 +27,7 @@ def hexadecimal(kernel):
 # y = a * x + y for n floats; 2.5 is 0x40200000
 SAXPY = f"""#!amber
 SHADER compute saxpy SPIRV-HEX
-{hexadecimal("saxpy")}
+{hexadecimal("corpus/saxpy")}
 END
 BUFFER x DATA_TYPE float SIZE 64 SERIES_FROM 1 INC_BY 0.5   # 1 to 32.5
 BUFFER y DATA_TYPE float SIZE 64 FILL 1
@@ -146,6 +146,44 @@ EXPECT y IDX 0 EQ 1
         self.assert_judged(wrong, "FAIL")
         wrong = SAXPY.replace("ENTRY_POINT main", "ENTRY_POINT other") + "RUN line 1 1 1\n"
         self.assert_judged(wrong, "FAIL")
+
+    @unittest.skipUnless(AGX, "AGX_TOOL is not set")
+    def test_long_exponents(self):
+        """Exponents whose low halves mean something else."""
+        self.assert_judged(f"""#!amber
+SHADER compute s SPIRV-HEX
+{hexadecimal("compiler/spv/ldexp64")}
+END
+BUFFER x DATA_TYPE float DATA 1 1 -1 -1 3 3 -2 1 END
+BUFFER e DATA_TYPE int64 DATA
+5 0x100000000 -4294967296 -4294967290 -1 0x7fffffff00000001 0x7fffffffffffffff -9223372036854775807
+END
+BUFFER y DATA_TYPE float SIZE 8
+PIPELINE compute p
+  ATTACH s
+  BIND BUFFER x AS storage DESCRIPTOR_SET 0 BINDING 0
+  BIND BUFFER e AS storage DESCRIPTOR_SET 0 BINDING 1
+  BIND BUFFER y AS storage DESCRIPTOR_SET 0 BINDING 2
+END
+RUN p 1 1 1
+EXPECT y IDX 0 EQ 32 inf 0 0 1.5 inf -inf 0
+""", "PASS")
+
+    @unittest.skipUnless(AGX, "AGX_TOOL is not set")
+    def test_aliased_zeros(self):
+        """A workgroup variable that only the interface names has its zeros stored."""
+        self.assert_judged(f"""#!amber
+SHADER compute s SPIRV-HEX
+{hexadecimal("compiler/spv/shared_alias_zeros")}
+END
+BUFFER y DATA_TYPE uint32 SIZE 8 FILL 7
+PIPELINE compute p
+  ATTACH s
+  BIND BUFFER y AS storage DESCRIPTOR_SET 0 BINDING 0
+END
+RUN p 1 1 1
+EXPECT y IDX 16 EQ 0 0 0 0
+""", "PASS")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ static const struct glsl_row rows[] = {
 };
 
 #define MAX_OPERANDS 3
+#define FAR_EXPONENT 100000ll
 
 static const struct glsl_row *find_row(struct agxc_spv *s, uint32_t number)
 {
@@ -61,6 +62,17 @@ struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits)
    return bits == 32 ? single : agxc_fold(AGXC_OP_F2F, bits, single, agxc_none());
 }
 
+/* An exponent of 32 bits. Of a wider one beyond all that floats have, the sign alone counts. */
+static struct agxc_ref exponent(struct agxc_spv *s, struct agxc_ref x)
+{
+   if (x.bits > 32) {
+      struct agxc_ref range[] = {x, agxc_imm((uint64_t)-FAR_EXPONENT, 64),
+                                 agxc_imm(FAR_EXPONENT, 64)};
+      x = agxc_spv_glsl_sclamp(s, range);
+   }
+   return agxc_spv_resize(s, x, 32, true);
+}
+
 /* One component of bits. Functions of floats are made for 32 bits; halves are widened, which
  * is exact, and rounded at the end. */
 static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row, unsigned bits,
@@ -71,7 +83,7 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
       return agxc_spv_build_alu(s, row->op, bits, count, x);
    for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
       x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_to_bits(s, x[i], AGX_MAX(bits, 32u))
-                                      : agxc_spv_resize(s, x[i], 32, true);
+                                      : exponent(s, x[i]);
    s->rounds_to_half = bits == 16;
    struct agxc_ref out = row->each(s, x);
    return row->kinds[0] == 'f' ? agxc_spv_glsl_to_bits(s, out, bits) : out;

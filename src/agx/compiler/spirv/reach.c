@@ -12,7 +12,8 @@ struct search {
    struct agxc_spv *s;
    uint32_t *words; /* by id: of its type, constant, variable or function, or 0 */
    uint32_t *stack, depth;
-   uint32_t entry_points; /* of the wanted name, in the stage that goes first */
+   uint32_t entry_points;  /* of the wanted name, in the stage that goes first */
+   bool has_shared_blocks; /* workgroup variables may alias */
 };
 
 /* An instruction as it stands, of any opcode. */
@@ -254,6 +255,8 @@ static void note_definitions(struct search *w)
       uint32_t word = result_word(&in), id = word ? in.words[word] : 0;
       if (id && id < s->bound && !w->words[id])
          w->words[id] = at;
+      w->has_shared_blocks |= in.opcode == SpvOpCapability && in.length > 1 &&
+                              in.words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR;
       if (in.opcode == SpvOpEntryPoint) {
          struct agxc_spv_instr entry = agxc_spv_instr_at(s, at);
          read_entry_point(w, &entry);
@@ -274,6 +277,20 @@ static bool is_specializable(const struct search *w, const struct raw *in)
    return type.opcode != SpvOpTypeFloat || (type.length == 3 && type.words[2] <= 32);
 }
 
+/* Workgroup memory that begins with 0: where blocks alias, others see the zeros of one that no
+ * function names. */
+static bool is_zeroed_block(const struct search *w, const struct raw *in)
+{
+   struct raw entry;
+   if (!w->has_shared_blocks || in->opcode != SpvOpVariable || in->length <= 4 ||
+       in->words[3] != SpvStorageClassWorkgroup || !next_raw(w->s, w->s->entry_word, &entry))
+      return false;
+   for (uint32_t i = 3; i < entry.length; i++) /* also words of the name, which does no harm */
+      if (entry.words[i] == in->words[2])
+         return true;
+   return false;
+}
+
 /* What counts although no function names it. */
 static void mark_roots(struct search *w)
 {
@@ -292,7 +309,7 @@ static void mark_roots(struct search *w)
          mark_words(w, &in, 3, in.length); /* also of the name: any attribute and output counts */
       else if (is_size)
          mark(w, in.words[1]);
-      else if (is_shared || is_specializable(w, &in))
+      else if (is_shared || is_specializable(w, &in) || is_zeroed_block(w, &in))
          mark(w, in.words[2]);
       at = in.opcode == SpvOpFunction ? behind_function(s, at) : at + in.length;
    }
