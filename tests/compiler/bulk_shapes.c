@@ -11,10 +11,12 @@
 #include "base/util.h"
 #include "shape_maker.h"
 
-#define WINDOW   192u /* values that live together */
+#define WINDOW   100u /* values that live together */
 #define BUFFERS  16u
 #define LEVELS   16u
 #define ELEMENTS 64u
+/* A variable that no pass knows, since it begins with what was loaded. */
+#define SEED (VARIABLES + LIVES - 1)
 
 static uint32_t ids(struct maker *k, uint32_t count)
 {
@@ -56,10 +58,9 @@ static void to_x(struct maker *k, uint32_t value)
    shape_put(k, SpvOpStore, X, shape_op2(k, SpvOpBitwiseXor, x_of(k), value));
 }
 
-/* An index that no pass knows. */
 static uint32_t any(struct maker *k, uint32_t i, uint32_t below)
 {
-   return shape_op2(k, SpvOpBitwiseAnd, shape_step(k, LEFT, i), shape_small(below - 1));
+   return shape_op2(k, SpvOpBitwiseAnd, shape_step(k, SEED, i), shape_small(below - 1));
 }
 
 /* ---- many values ------------------------------------------------------------ */
@@ -69,7 +70,7 @@ static void make_lives(struct maker *k, uint32_t count)
 {
    uint32_t *values = calloc(count, sizeof(*values)), sum = x_of(k);
    for (uint32_t i = 0; i < count; i++)
-      values[i] = shape_step(k, LEFT, i);
+      values[i] = shape_step(k, SEED, i);
    for (uint32_t i = count; i-- > 0;)
       sum = shape_op2(k, i % 2 ? SpvOpIAdd : SpvOpBitwiseXor, sum, values[i]);
    shape_put(k, SpvOpStore, X, sum);
@@ -78,8 +79,11 @@ static void make_lives(struct maker *k, uint32_t count)
 
 static void make_windows(struct maker *k, uint32_t size)
 {
-   for (uint32_t i = 0; i < size; i += WINDOW)
+   for (uint32_t i = 0; i < size; i += WINDOW) {
+      struct open open = shape_open_if(k, i);
       make_lives(k, AGX_MIN(WINDOW, size - i));
+      shape_close(k, &open, i);
+   }
 }
 
 /* Chains side by side. */
@@ -105,7 +109,7 @@ static void local_words(struct maker *k, uint32_t size)
 static void change_variables(struct maker *k, uint32_t size, bool is_loop)
 {
    for (uint32_t i = 0; i < size; i++)
-      shape_put(k, SpvOpStore, k->own[0] + i, shape_step(k, LEFT, i));
+      shape_put(k, SpvOpStore, k->own[0] + i, shape_step(k, SEED, i));
    struct open open = is_loop ? shape_open_loop(k) : shape_open_if(k, 1);
    for (uint32_t i = 0; i < size; i++)
       shape_step(k, k->own[0] + i, i);
@@ -229,7 +233,7 @@ static void make_short(struct maker *k, uint32_t size)
 static void make_selects(struct maker *k, uint32_t size)
 {
    for (uint32_t i = 0; i < size; i++) {
-      uint32_t one = put_op(k, SpvOpULessThan, BOOL, x_of(k), shape_step(k, LEFT, i));
+      uint32_t one = put_op(k, SpvOpULessThan, BOOL, x_of(k), shape_step(k, SEED, i));
       uint32_t two = put_op(k, SpvOpIEqual, BOOL, x_of(k), shape_small(i));
       uint32_t both = put_op(k, i % 2 ? SpvOpLogicalAnd : SpvOpLogicalOr, BOOL, one, two);
       to_x(k, put_op(k, SpvOpSelect, UINT, both, shape_small(i + 1), THREAD));
@@ -499,7 +503,7 @@ static void make_jumps(struct maker *k, uint32_t size)
 /* One switch of all. */
 static void make_cases(struct maker *k, uint32_t size)
 {
-   uint32_t selector = shape_step(k, LEFT, 1), merge = shape_label(k), first = ids(k, size);
+   uint32_t selector = shape_step(k, SEED, 1), merge = shape_label(k), first = ids(k, size);
    uint32_t *words = calloc(2 * size + 2, sizeof(*words));
    uint32_t most = AGX_MIN(size, 30000u), count = 0;
    for (uint32_t done = 0; done < size; done += most) {
@@ -634,7 +638,7 @@ static void put_functions(struct maker *k, uint32_t size)
    }
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------- */
 
 const struct bulk_shape bulk_shapes[] = {
    [SHAPE_WINDOWS - SHAPE_BULK] = {"windows of live values", .body = make_windows},
@@ -685,3 +689,9 @@ const struct bulk_shape bulk_shapes[] = {
                                      .body = make_call_chains, .functions = put_functions},
 };
 _Static_assert(AGX_COUNT(bulk_shapes) == SHAPE_COUNT - SHAPE_BULK, "one row for each shape");
+
+void bulk_body(struct maker *k, const struct bulk_shape *bulk, uint32_t size)
+{
+   shape_put(k, SpvOpStore, SEED, x_of(k));
+   bulk->body(k, size);
+}

@@ -4,12 +4,14 @@
  * shape. `make bench-scale` builds it with -Dcount_work=true and runs it: then work is the number
  * of basic blocks that ran in the compiler, which is the same on each machine and each time.
  *
- *    scale_bench [--most COUNT] [--shape TEXT] [--robust] [--check] [--profile FILE]
+ *    scale_bench [--most COUNT] [--shape TEXT] [--robust] [--check] [--profile FILE] [--threads]
  *
  * It compiles modules of 10^3, 10^4 .. COUNT instructions (10^6 without --most). --check fails
  * where a step takes more than MOST_GROWTH times the work for what the module or its code grew by.
- * --profile writes how often each address of the program ran, for addr2line.
+ * --profile writes how often each address of the program ran, for addr2line. --threads compiles two
+ * modules one after the other, and at once by two threads, instead.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,10 +120,10 @@ static uint32_t pieces_of(enum shape shape, uint32_t instructions)
    return (uint32_t)AGX_MAX(1.0, instructions / each);
 }
 
-static double now_s(void)
+static double now_s(clockid_t clock)
 {
    struct timespec time;
-   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+   clock_gettime(clock, &time);
    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
@@ -134,10 +136,10 @@ static struct result measure(enum shape shape, uint32_t pieces, enum agxc_robust
    struct agxc_options options = {
       .chip = agx_chip_find("g13g"), .alloc = &alloc, .robustness = robustness};
    shape_make(&module, shape, pieces);
-   double start = now_s();
+   double start = now_s(CLOCK_PROCESS_CPUTIME_ID);
    work.blocks = 0;
    agx_status status = agxc_compile(module.words, module.count * 4, &options, &program);
-   struct result result = {.seconds = now_s() - start,
+   struct result result = {.seconds = now_s(CLOCK_PROCESS_CPUTIME_ID) - start,
                            .blocks = (double)work.blocks,
                            .peak_B = (double)memory.peak_B,
                            .is_refused = status != AGX_OK};
@@ -150,13 +152,76 @@ static struct result measure(enum shape shape, uint32_t pieces, enum agxc_robust
    return result;
 }
 
+/* ---- two threads --------------------------------------------------------- */
+
+#define TRIES 7
+
+struct worker {
+   struct shape_module module;
+   double own_s, wall_s; /* time of the processor, and of the clock */
+};
+
+static void *compile_some(void *user)
+{
+   struct worker *worker = user;
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   double own_s = now_s(CLOCK_THREAD_CPUTIME_ID), wall_s = now_s(CLOCK_MONOTONIC);
+   for (unsigned i = 0; i < 10; i++) {
+      struct agx_program *program;
+      if (agxc_compile(worker->module.words, worker->module.count * 4, &options, &program))
+         abort();
+      agx_program_free(program);
+   }
+   worker->own_s = now_s(CLOCK_THREAD_CPUTIME_ID) - own_s;
+   worker->wall_s = now_s(CLOCK_MONOTONIC) - wall_s;
+   return NULL;
+}
+
+/* Both threads' time together, alone or at once. */
+static void run_workers(struct worker workers[2], bool at_once, double *own_s, double *wall_s)
+{
+   pthread_t threads[2];
+   for (unsigned i = 0; i < 2; i++) {
+      if (pthread_create(&threads[i], NULL, compile_some, &workers[i]))
+         abort();
+      if (!at_once)
+         pthread_join(threads[i], NULL);
+   }
+   for (unsigned i = 0; at_once && i < 2; i++)
+      pthread_join(threads[i], NULL);
+   *own_s = workers[0].own_s + workers[1].own_s;
+   *wall_s = AGX_MAX(workers[0].wall_s, workers[1].wall_s);
+}
+
+/* The best of some tries, for the processors have other work as well. */
+static int run_two_threads(void)
+{
+   struct worker workers[2];
+   double least_own = 1e9, least_wall = 1e9;
+   shape_make(&workers[0].module, SHAPE_IF_ROW, 300);
+   shape_make(&workers[1].module, SHAPE_MEMORY_ROW, 900);
+   for (unsigned i = 0; i < TRIES; i++) {
+      double own[2], wall[2];
+      run_workers(workers, false, &own[0], &wall[0]);
+      run_workers(workers, true, &own[1], &wall[1]);
+      least_own = AGX_MIN(least_own, own[1] / own[0]);
+      least_wall = AGX_MIN(least_wall, wall[1] / wall[0]);
+   }
+   printf("two threads at once: %.2f times the processor time, %.2f times the time of the longer "
+          "one alone\n",
+          least_own, least_wall);
+   free(workers[0].module.words);
+   free(workers[1].module.words);
+   return 0;
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 struct request {
    const char *shape, *profile;
    uint32_t most;
    enum agxc_robustness robustness;
-   bool checks;
+   bool checks, has_threads;
 };
 
 static bool take_step(enum shape shape, uint32_t instructions, const struct request *request,
@@ -183,6 +248,8 @@ static bool read_arguments(int argc, char **argv, struct request *request)
          request->robustness = AGXC_ROBUST_ZERO;
       else if (!strcmp(argv[i], "--check"))
          request->checks = true;
+      else if (!strcmp(argv[i], "--threads"))
+         request->has_threads = true;
       else if (i + 1 < argc && !strcmp(argv[i], "--most"))
          request->most = (uint32_t)strtoul(argv[++i], NULL, 0);
       else if (i + 1 < argc && !strcmp(argv[i], "--shape"))
@@ -200,9 +267,11 @@ int main(int argc, char **argv)
    struct request request = {.shape = "", .most = 1000000};
    if (!read_arguments(argc, argv, &request)) {
       fprintf(stderr, "usage: scale_bench [--most COUNT] [--shape TEXT] [--robust] [--check] "
-                      "[--profile FILE]\n");
+                      "[--profile FILE] [--threads]\n");
       return 2;
    }
+   if (request.has_threads)
+      return run_two_threads();
    work.is_profiled = request.profile != NULL;
    bool is_linear = true;
    for (enum shape shape = 0; shape < SHAPE_COUNT; shape++) {

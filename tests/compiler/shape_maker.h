@@ -60,6 +60,8 @@ struct bulk_shape {
    void (*functions)(struct maker *k, uint32_t size);
 };
 extern const struct bulk_shape bulk_shapes[];
+/* The instructions of MAIN. */
+void bulk_body(struct maker *k, const struct bulk_shape *bulk, uint32_t size);
 
 /* One instruction: its operands as words. */
 void shape_put_words(struct maker *k, SpvOp op, unsigned count, const uint32_t *words);

@@ -201,7 +201,7 @@ static void make_memory(struct maker *k, uint32_t size)
 static void make_body(struct maker *k, enum shape shape, uint32_t size)
 {
    if (shape >= SHAPE_BULK)
-      bulk_shapes[shape - SHAPE_BULK].body(k, size);
+      bulk_body(k, &bulk_shapes[shape - SHAPE_BULK], size);
    else if (shape <= SHAPE_RETURN_NEST)
       make_nest(k, shape, size);
    else if (shape == SHAPE_STRAIGHT)
