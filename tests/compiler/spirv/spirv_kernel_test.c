@@ -235,7 +235,7 @@ static void push_arrays(void **state)
    }
 }
 
-static void shared_memory(void **state)
+static void check_shared_memory(const char *kernel, size_t variant_count)
 {
    int in[THREADS], out[THREADS], total = 0, most = -1000;
    for (int i = 0; i < THREADS; i++) {
@@ -243,8 +243,8 @@ static void shared_memory(void **state)
       total += in[i];
       most = AGX_MAX(most, in[i]);
    }
-   for (size_t v = 0; v < AGX_COUNT(variants); v++) {
-      struct run run = {.kernel = "shared_memory",
+   for (size_t v = 0; v < variant_count; v++) {
+      struct run run = {.kernel = kernel,
                         .buffers = {{0, 0, in, sizeof(in)}, {0, 1, out, sizeof(out)}}};
       run_kernel(&run, variants[v]);
       for (int i = 0; i < THREADS; i++) {
@@ -253,6 +253,13 @@ static void shared_memory(void **state)
                                      (in[other] > 3 ? 5 : 0));
       }
    }
+}
+
+/* shared_split: each barrier is an arrival and a wait of SPV_INTEL_split_barrier. */
+static void shared_memory(void **state)
+{
+   check_shared_memory("shared_memory", AGX_COUNT(variants));
+   check_shared_memory("shared_split", 1);
 }
 
 static void specs(void **state)

@@ -31,23 +31,12 @@ static void clear_by_loop(struct agxc_spv *s, const struct agxc_spv_pointer *arr
 {
    uint32_t counter = agxc_slots_new(s->ssa, 1, NULL);
    agxc_spv_slot_write(s, counter, agxc_spv_u32(0));
-   agxc_spv_count_nesting(s);
-   struct agxc_loop *loop = agxc_loop_new(s->shader);
-   agxc_node_append(s->flow->list, s->flow->parent, &loop->node);
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &loop->body, &loop->node);
+   struct agxc_spv_loop_place place = agxc_spv_begin_loop(s);
    struct agxc_ref i = agxc_spv_slot_read(s, counter);
    clear_run(s, array, i, step);
    struct agxc_ref next = agxc_spv_build2(s, AGXC_OP_IADD, i, agxc_spv_u32(step));
    agxc_spv_slot_write(s, counter, next);
-   struct agxc_spv_arms arms =
-      agxc_spv_begin_then(s, agxc_spv_build2(s, AGXC_OP_UGE, next, agxc_spv_u32(end)));
-   agxc_spv_terminate(s, AGXC_OP_BREAK);
-   agxc_spv_begin_else(s, &arms);
-   agxc_spv_end_if(s, &arms);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_leave_list(s, agxc_spv_enter(s, &loop->continuing, &loop->node));
-   s->flow->nesting--;
-   agxc_spv_new_block(s);
+   agxc_spv_end_loop(s, &place, agxc_spv_build2(s, AGXC_OP_UGE, next, agxc_spv_u32(end)));
 }
 
 void agxc_spv_clear(struct agxc_spv *s, const struct agxc_spv_pointer *p)

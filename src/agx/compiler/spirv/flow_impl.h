@@ -80,6 +80,12 @@ struct agxc_spv_arms {
    struct agxc_spv_place_saved saved;
 };
 
+/* A loop that is being emitted, of which no instruction of the module tells. */
+struct agxc_spv_loop_place {
+   struct agxc_loop *loop;
+   struct agxc_spv_place_saved saved;
+};
+
 /* ---- edge.c: lists, constructs, edges and phis --------------------------- */
 
 /* Counts one region more that is being emitted; fails beyond shader->most_nesting. */
@@ -143,6 +149,10 @@ struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block 
                                       bool edge_taken);
 /* Appends a terminator without operands, after which nothing falls through. */
 struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
+/* Begins a loop, whose body is the list being filled then; and ends it, with a last break where
+ * `done` is 1. */
+struct agxc_spv_loop_place agxc_spv_begin_loop(struct agxc_spv *s);
+void agxc_spv_end_loop(struct agxc_spv *s, struct agxc_spv_loop_place *place, struct agxc_ref done);
 /* Leaves for a switch or call: BREAK when a loop is between, else a flag. */
 struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_construct *target);
 /* The innermost loop or call around c, c included, or NULL: no branch goes further out. */

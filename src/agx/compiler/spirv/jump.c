@@ -14,6 +14,27 @@ struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op)
    return (struct agxc_spv_end){0};
 }
 
+struct agxc_spv_loop_place agxc_spv_begin_loop(struct agxc_spv *s)
+{
+   struct agxc_spv_loop_place place = {.loop = agxc_loop_new(s->shader)};
+   agxc_spv_count_nesting(s);
+   agxc_node_append(s->flow->list, s->flow->parent, &place.loop->node);
+   place.saved = agxc_spv_enter(s, &place.loop->body, &place.loop->node);
+   return place;
+}
+
+void agxc_spv_end_loop(struct agxc_spv *s, struct agxc_spv_loop_place *place, struct agxc_ref done)
+{
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, done);
+   agxc_spv_terminate(s, AGXC_OP_BREAK);
+   agxc_spv_begin_else(s, &arms);
+   agxc_spv_end_if(s, &arms);
+   agxc_spv_leave_list(s, place->saved);
+   agxc_spv_leave_list(s, agxc_spv_enter(s, &place->loop->continuing, &place->loop->node));
+   s->flow->nesting--;
+   agxc_spv_new_block(s);
+}
+
 struct agxc_spv_construct *agxc_spv_border(struct agxc_spv_construct *c)
 {
    if (!c || !c->loop || !c->call)

@@ -93,6 +93,12 @@ enum agxc_spv_dot_variant {
    AGXC_SPV_DOT_SECOND_SIGNED = 2,
    AGXC_SPV_DOT_SATURATES = 4,
 };
+/* Variants of atomics that are no AGX_ISA_ATOMIC_*. */
+enum agxc_spv_atomic_variant {
+   AGXC_SPV_ATOMIC_FADD = 0x80,
+   AGXC_SPV_ATOMIC_FMIN,
+   AGXC_SPV_ATOMIC_FMAX,
+};
 enum agxc_spv_sample_variant {
    AGXC_SPV_SAMPLE_GATHERS = 1,
    AGXC_SPV_SAMPLE_PROJECTS = 2,
@@ -108,18 +114,22 @@ struct agxc_spv_op {
 /* What op.def says of an opcode, or NULL when the front end does not take it. */
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
-/* Tables have an element for each opcode below CORE_COUNT, and for two ranges of later ones. */
-#define AGXC_SPV_CORE_COUNT  512
-#define AGXC_SPV_LATER_FIRST 4416
-#define AGXC_SPV_LATER_COUNT 64
-#define AGXC_SPV_TEXT_FIRST  5630 /* hints, and decorations with text */
-#define AGXC_SPV_TEXT_COUNT  4
-#define AGXC_SPV_OP_COUNT    (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT + AGXC_SPV_TEXT_COUNT)
+/* Tables have an element for each opcode below CORE_COUNT, and for three ranges of later ones. */
+#define AGXC_SPV_CORE_COUNT   512
+#define AGXC_SPV_LATER_FIRST  4416
+#define AGXC_SPV_LATER_COUNT  64
+#define AGXC_SPV_TEXT_FIRST   5614 /* atomics, hints, and decorations with text */
+#define AGXC_SPV_TEXT_COUNT   20
+#define AGXC_SPV_LAST_FIRST   6035 /* atomics and split barriers */
+#define AGXC_SPV_LAST_COUNT   109
+#define AGXC_SPV_BEHIND_LATER (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
+#define AGXC_SPV_BEHIND_TEXT  (AGXC_SPV_BEHIND_LATER + AGXC_SPV_TEXT_COUNT)
+#define AGXC_SPV_OP_COUNT     (AGXC_SPV_BEHIND_TEXT + AGXC_SPV_LAST_COUNT)
 #define AGXC_SPV_OP_INDEX(opcode)                                                                  \
-   ((opcode) < AGXC_SPV_CORE_COUNT ? (opcode)                                                      \
-    : (opcode) < AGXC_SPV_TEXT_FIRST                                                               \
-       ? (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT                                       \
-       : (opcode)-AGXC_SPV_TEXT_FIRST + AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
+   ((opcode) < AGXC_SPV_CORE_COUNT   ? (opcode)                                                    \
+    : (opcode) < AGXC_SPV_TEXT_FIRST ? (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT         \
+    : (opcode) < AGXC_SPV_LAST_FIRST ? (opcode)-AGXC_SPV_TEXT_FIRST + AGXC_SPV_BEHIND_LATER        \
+                                     : (opcode)-AGXC_SPV_LAST_FIRST + AGXC_SPV_BEHIND_TEXT)
 
 /* ---- types ------------------------------------------------------------- */
 

@@ -46,7 +46,8 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode)
 {
    bool is_later = opcode - AGXC_SPV_LATER_FIRST < AGXC_SPV_LATER_COUNT;
    bool is_text = opcode - AGXC_SPV_TEXT_FIRST < AGXC_SPV_TEXT_COUNT;
-   if (opcode >= AGXC_SPV_CORE_COUNT && !is_later && !is_text)
+   bool is_last = opcode - AGXC_SPV_LAST_FIRST < AGXC_SPV_LAST_COUNT;
+   if (opcode >= AGXC_SPV_CORE_COUNT && !is_later && !is_text && !is_last)
       return NULL;
    return rows[AGXC_SPV_OP_INDEX(opcode)].words ? &rows[AGXC_SPV_OP_INDEX(opcode)] : NULL;
 }
