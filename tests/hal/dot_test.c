@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integer dot products through all layers against plain C (tests/kernels/dot.spvasm).
+ * Dot products of integers and of halves through all layers against plain C
+ * (tests/kernels/dot.spvasm, dot_floats.spvasm).
  */
 #include "fixture.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/half.h"
 
 #define THREADS 512u
 #define RESULTS 10u
@@ -55,10 +59,10 @@ static uint32_t random_word(struct agx_test_rng *rng, bool is_start)
    return kind == 1 ? word & 0x80808080 : kind == 2 ? word | 0x7f7f7f7f : word;
 }
 
-static void dot_products_match(void **state)
+/* Runs THREADS threads over `in`, which has 3 words for each. */
+static void run(const char *kernel, const uint32_t *in, uint32_t *out, uint32_t results)
 {
    struct fixture f;
-   struct agx_test_rng rng = {0xd07};
    struct agx_executable_desc desc = {.size = sizeof(desc)};
    struct agx_executable *executable;
    struct agx_buffer *buffers[2];
@@ -66,28 +70,19 @@ static void dot_products_match(void **state)
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
    setenv("AGX_DEBUG", "validate", 1);
    fixture_open(&f, "virtual");
-   char *path = agx_test_path("kernels/dot.spv"), *spirv = agx_test_read_file(path, &desc.data_B);
+   char *path = agx_test_path(kernel), *spirv = agx_test_read_file(path, &desc.data_B);
    desc.data = spirv;
    assert_ok(agx_executable_create(f.device, &desc, &executable));
    buffers[0] = fixture_buffer(&f, THREADS * 12, &memory[0]);
-   buffers[1] = fixture_buffer(&f, THREADS * 4 * RESULTS, &memory[1]);
-   for (unsigned i = 0; i < 3 * THREADS; i++)
-      memory[0][i] = random_word(&rng, i % 3 == 2);
+   buffers[1] = fixture_buffer(&f, THREADS * 4 * results, &memory[1]);
+   memcpy(memory[0], in, THREADS * 12);
    struct agx_command_buffer *commands = fixture_begin(&f);
    struct agx_semaphore *done = fixture_semaphore(&f);
    fixture_dispatch(commands, executable, THREADS / 64, buffers, 2, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
    assert_ok(fixture_submit(&f, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_ok(fixture_wait(done, 1));
-   for (unsigned i = 0; i < THREADS; i++) {
-      uint32_t want[RESULTS];
-      expect(&memory[0][3 * i], want);
-      for (unsigned j = 0; j < RESULTS; j++)
-         if (memory[1][RESULTS * i + j] != want[j])
-            fail_msg("0x%08x, 0x%08x, 0x%08x: result %u is 0x%08x, not 0x%08x", memory[0][3 * i],
-                     memory[0][3 * i + 1], memory[0][3 * i + 2], j, memory[1][RESULTS * i + j],
-                     want[j]);
-   }
+   memcpy(out, memory[1], THREADS * 4 * results);
    agx_release(commands);
    agx_release(done);
    agx_release(buffers[0]);
@@ -98,10 +93,70 @@ static void dot_products_match(void **state)
    free(path);
 }
 
+static void dot_products_match(void **state)
+{
+   static uint32_t in[3 * THREADS], out[RESULTS * THREADS];
+   struct agx_test_rng rng = {0xd07};
+   for (unsigned i = 0; i < 3 * THREADS; i++)
+      in[i] = random_word(&rng, i % 3 == 2);
+   run("kernels/dot.spv", in, out, RESULTS);
+   for (unsigned i = 0; i < THREADS; i++) {
+      uint32_t want[RESULTS];
+      expect(&in[3 * i], want);
+      for (unsigned j = 0; j < RESULTS; j++)
+         if (out[RESULTS * i + j] != want[j])
+            fail_msg("0x%08x, 0x%08x, 0x%08x: result %u is 0x%08x, not 0x%08x", in[3 * i],
+                     in[3 * i + 1], in[3 * i + 2], j, out[RESULTS * i + j], want[j]);
+   }
+}
+
+/* ---- halves ------------------------------------------------------------- */
+
+static float dot_of_halves(uint32_t x, uint32_t y, float sum)
+{
+   for (unsigned i = 0; i < 32; i += 16)
+      sum = fmaf(agx_half_to_float((uint16_t)(x >> i)), agx_half_to_float((uint16_t)(y >> i)), sum);
+   return sum;
+}
+
+static float float_of(uint32_t bits)
+{
+   float f;
+   memcpy(&f, &bits, sizeof(f));
+   return f;
+}
+
+/* Small starts make sums that cancel; words are any halves, with NaNs and infinities. */
+static void dot_products_of_halves_match(void **state)
+{
+   static uint32_t in[3 * THREADS], out[2 * THREADS];
+   struct agx_test_rng rng = {0xd0f};
+   for (unsigned i = 0; i < 3 * THREADS; i++) {
+      in[i] = (uint32_t)agx_test_random(&rng);
+      if (i % 3 == 2 && agx_test_random_below(&rng, 2)) /* exponents near those of products */
+         in[i] = (in[i] & 0x8fffffff) | 0x30000000;
+   }
+   run("kernels/dot_floats.spv", in, out, 2);
+   unsigned numbers = 0;
+   for (unsigned i = 0; i < THREADS; i++) {
+      uint32_t x = in[3 * i], y = in[3 * i + 1], z = in[3 * i + 2];
+      float wide = dot_of_halves(x, y, float_of(z)), got = float_of(out[2 * i]);
+      float sum = dot_of_halves(x, y, agx_half_to_float((uint16_t)z));
+      uint16_t narrow = agx_half_from_float(sum), half = (uint16_t)out[2 * i + 1];
+      if (isnan(wide) ? !isnan(got) : got != wide && fabsf(wide) >= 0x1p-126f)
+         fail_msg("0x%08x, 0x%08x, 0x%08x: %a, not %a", x, y, z, (double)got, (double)wide);
+      if (isnan(sum) ? !isnan(agx_half_to_float(half)) : half != narrow)
+         fail_msg("0x%08x, 0x%08x, 0x%08x: half 0x%04x, not 0x%04x", x, y, z, half, narrow);
+      numbers += isfinite(wide) && isfinite(sum);
+   }
+   assert_true(numbers > THREADS / 2);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dot_products_match),
+      cmocka_unit_test(dot_products_of_halves_match),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,9 @@ for kernel in any_size any_size_index any_size_length abs counts float_atomics i
 done
 $glsl matrix_address.comp -o matrix_address.spv
 $glsl -DT=float16_t -DS=float16_t matrix.comp -o matrix_float16_t_float16_t.spv
-${SPIRV_AS:-spirv-as} --target-env spv1.6 dot.spvasm -o dot.spv
+for kernel in dot dot_floats; do
+   ${SPIRV_AS:-spirv-as} --target-env spv1.6 $kernel.spvasm -o $kernel.spv
+done
 ${SPIRV_AS:-spirv-as} --target-env spv1.3 entries.spvasm -o entries.spv
 ${SPIRV_OPT:-spirv-opt} --strip-debug entries.spv -o entries_stripped.spv
 for text in foreign/*.spvasm; do

@@ -6,6 +6,8 @@
  * No machine instruction computes them. Bytes come from the two halves of a word, which cost
  * nothing to name: the low byte by a mask (or the sign extension of 8 bits), the high one by one
  * shift. Extended halves are free as factors, so each product is one multiply-add.
+ *
+ * And dot products of 16-bit floats with a sum of 32 or 16 (SPV_VALVE_mixed_float_dot_product).
  */
 #include "agx/compiler/spirv/handler_impl.h"
 
@@ -114,4 +116,24 @@ void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in
                                  type->bits);
    }
    agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, sum, type->bits, false));
+}
+
+/* Products of halves are exact in 32 bits, in which they are added. */
+void agxc_spv_op_float_dot(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   const struct agxc_ref *a = agxc_spv_components(s, in, 0, AGXC_SPV_FLOAT, 2);
+   const struct agxc_ref *b = agxc_spv_components(s, in, 1, AGXC_SPV_FLOAT, 2);
+   unsigned bits = in->opcode == SpvOpFDot2MixAcc32VALVE ? 32 : 16;
+   if (type->kind != AGXC_SPV_FLOAT || type->bits != bits || a[0].bits != 16 || b[0].bits != 16)
+      agxc_spv_invalid(s, "of %u and %u bits to type %u", a[0].bits, b[0].bits, type->id);
+   struct agxc_ref sum = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
+   if (bits == 16)
+      sum = agxc_spv_build1(s, AGXC_OP_F2F, 32, sum);
+   for (uint32_t i = 0; i < 2; i++)
+      sum = agxc_spv_build3(s, AGXC_OP_FFMA, 32, agxc_spv_build1(s, AGXC_OP_F2F, 32, a[i]),
+                            agxc_spv_build1(s, AGXC_OP_F2F, 32, b[i]), sum);
+   if (bits == 16)
+      sum = agxc_spv_build1(s, AGXC_OP_F2F, 16, sum);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_FLOAT, sum);
 }

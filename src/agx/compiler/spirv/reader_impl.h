@@ -114,7 +114,7 @@ struct agxc_spv_op {
 /* What op.def says of an opcode, or NULL when the front end does not take it. */
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
-/* Tables have an element for each opcode below CORE_COUNT, and for three ranges of later ones. */
+/* Tables have an element for each opcode below CORE_COUNT, and for four ranges of later ones. */
 #define AGXC_SPV_CORE_COUNT   512
 #define AGXC_SPV_LATER_FIRST  4416
 #define AGXC_SPV_LATER_COUNT  64
@@ -122,14 +122,18 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 #define AGXC_SPV_TEXT_COUNT   20
 #define AGXC_SPV_LAST_FIRST   6035 /* atomics and split barriers */
 #define AGXC_SPV_LAST_COUNT   109
+#define AGXC_SPV_FDOT_FIRST   6916 /* dot products of floats */
+#define AGXC_SPV_FDOT_COUNT   3
 #define AGXC_SPV_BEHIND_LATER (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
 #define AGXC_SPV_BEHIND_TEXT  (AGXC_SPV_BEHIND_LATER + AGXC_SPV_TEXT_COUNT)
-#define AGXC_SPV_OP_COUNT     (AGXC_SPV_BEHIND_TEXT + AGXC_SPV_LAST_COUNT)
+#define AGXC_SPV_BEHIND_LAST  (AGXC_SPV_BEHIND_TEXT + AGXC_SPV_LAST_COUNT)
+#define AGXC_SPV_OP_COUNT     (AGXC_SPV_BEHIND_LAST + AGXC_SPV_FDOT_COUNT)
 #define AGXC_SPV_OP_INDEX(opcode)                                                                  \
    ((opcode) < AGXC_SPV_CORE_COUNT   ? (opcode)                                                    \
     : (opcode) < AGXC_SPV_TEXT_FIRST ? (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT         \
     : (opcode) < AGXC_SPV_LAST_FIRST ? (opcode)-AGXC_SPV_TEXT_FIRST + AGXC_SPV_BEHIND_LATER        \
-                                     : (opcode)-AGXC_SPV_LAST_FIRST + AGXC_SPV_BEHIND_TEXT)
+    : (opcode) < AGXC_SPV_FDOT_FIRST ? (opcode)-AGXC_SPV_LAST_FIRST + AGXC_SPV_BEHIND_TEXT         \
+                                     : (opcode)-AGXC_SPV_FDOT_FIRST + AGXC_SPV_BEHIND_LAST)
 
 /* ---- types ------------------------------------------------------------- */
 

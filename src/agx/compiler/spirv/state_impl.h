@@ -20,6 +20,8 @@
 #include "agx/compiler/ir/ssa.h"
 
 /* Newer than some headers. Source: the SPIR-V registry. */
+#define SpvOpFDot2MixAcc32VALVE                6916
+#define SpvOpFDot2MixAcc16VALVE                6917
 #define SpvCapabilityCooperativeMatrixKHR      6022
 #define SpvOpExtInstWithForwardRefsKHR         4433
 #define SpvOpTypeCooperativeMatrixKHR          4456

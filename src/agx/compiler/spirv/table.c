@@ -47,7 +47,8 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode)
    bool is_later = opcode - AGXC_SPV_LATER_FIRST < AGXC_SPV_LATER_COUNT;
    bool is_text = opcode - AGXC_SPV_TEXT_FIRST < AGXC_SPV_TEXT_COUNT;
    bool is_last = opcode - AGXC_SPV_LAST_FIRST < AGXC_SPV_LAST_COUNT;
-   if (opcode >= AGXC_SPV_CORE_COUNT && !is_later && !is_text && !is_last)
+   bool is_dot = opcode - AGXC_SPV_FDOT_FIRST < AGXC_SPV_FDOT_COUNT;
+   if (opcode >= AGXC_SPV_CORE_COUNT && !is_later && !is_text && !is_last && !is_dot)
       return NULL;
    return rows[AGXC_SPV_OP_INDEX(opcode)].words ? &rows[AGXC_SPV_OP_INDEX(opcode)] : NULL;
 }
