@@ -31,12 +31,20 @@ static struct floats operand(struct agxc_spv *s, const struct agxc_spv_instr *in
    return widened(s, refs, type->scalars);
 }
 
+/* Operand i, of that many components, which have as many bits as those of operand 0: 32 where that
+ * has fewer. */
 static struct floats operand_of(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
                                 uint32_t count)
 {
    struct floats v = operand(s, in, i);
    if (v.count != count)
       agxc_spv_invalid(s, "operand %u has %u components, %u expected", i, v.count, count);
+   struct agxc_spv_type *first;
+   agxc_spv_value(s, agxc_spv_operand(s, in, 0), &first);
+   const struct agxc_spv_type *component = agxc_spv_component(first);
+   unsigned bits = component ? AGX_MAX(component->bits, 32u) : 0;
+   if (v.at[0].bits != bits)
+      agxc_spv_invalid(s, "operand %u has %u bits, operand 0 %u", i, v.at[0].bits, bits);
    return v;
 }
 
@@ -137,9 +145,11 @@ void agxc_spv_glsl_reflect(struct agxc_spv *s, const struct agxc_spv_instr *in, 
 void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    struct floats i = operand(s, in, 0), n = operand_of(s, in, 1, i.count);
-   struct agxc_ref eta = operand_of(s, in, 2, 1).at[0];
+   struct floats ratio = operand(s, in, 2); /* may be narrower */
+   struct agxc_ref eta = agxc_spv_glsl_to_bits(s, ratio.at[0], i.at[0].bits);
    struct agxc_ref *out = result(s, in, i.count);
-   eta = agxc_spv_glsl_to_bits(s, eta, i.at[0].bits); /* may be narrower */
+   if (ratio.count != 1)
+      agxc_spv_invalid(s, "operand 2 has %u components, 1 expected", ratio.count);
    struct agxc_ref d = dot(s, n, i), one = number_like(i, 1), zero = number_like(i, 0);
    struct agxc_ref rest = agxc_spv_fsub(s, one, agxc_spv_fmul(s, d, d));
    struct agxc_ref k = agxc_spv_fsub(s, one, agxc_spv_fmul(s, agxc_spv_fmul(s, eta, eta), rest));
@@ -349,6 +359,8 @@ void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
 {
    const struct packing *p = find_packing(number);
    struct floats v = operand_of(s, in, 0, p->count);
+   if (v.at[0].bits != 32)
+      agxc_spv_invalid(s, "operand of %u bits", v.at[0].bits);
    struct agxc_ref parts[4] = {0};
    for (uint32_t i = 0; i < p->count; i++)
       parts[i] = quantized(s, p, v.at[i]);
