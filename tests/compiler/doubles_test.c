@@ -16,7 +16,7 @@
 #include "base/half.h"
 
 #define LANES      32
-#define OPERATIONS 69
+#define OPERATIONS 76
 #define SIGN       (1ull << 63)
 #define INFINITE   (0x7ffull << 52)
 
@@ -365,12 +365,48 @@ static double composed(unsigned operation, double x, double y, double z)
    }
 }
 
-static double expected(unsigned operation, const uint64_t *in)
+/* The least or most of all lanes. */
+static double over_lanes(const uint64_t *all, double (*choose)(double, double))
 {
+   double result = of_bits(all[0]);
+   for (unsigned lane = 1; lane < LANES; lane++)
+      result = choose(result, of_bits(all[3 * lane]));
+   return result;
+}
+
+/* What goes through other lanes, memory and loops. */
+static double moved(unsigned operation, const uint64_t *all, unsigned lane)
+{
+   const uint64_t *in = all + 3 * lane;
+   double x = of_bits(in[0]), y = of_bits(in[1]), sum = of_bits(in[2]);
+   switch (operation) {
+   case 69:
+      return over_lanes(all, least);
+   case 70:
+      return over_lanes(all, most);
+   case 71:
+      return of_bits(all[3 * (lane ^ 5)]);
+   case 72:
+      return of_bits(all[3 * (31 - lane)]);
+   case 73:
+      return of_bits(in[(uint32_t)in[1] % 3]);
+   case 74:
+      return x * (1.0 / 3);
+   default:
+      for (unsigned k = 0; k < in[1] % 8; k++)
+         sum = sum < y ? sum * y + x : sum - x;
+      return sum;
+   }
+}
+
+static double expected(unsigned operation, const uint64_t *all, unsigned lane)
+{
+   const uint64_t *in = all + 3 * lane;
    double x = of_bits(in[0]), y = of_bits(in[1]), z = of_bits(in[2]);
    return operation < 25 || operation == 68 ? arithmetic(operation, x, y, z)
           : operation < 45                  ? conversion(operation, x)
-                                            : composed(operation, x, y, z);
+          : operation < 69                  ? composed(operation, x, y, z)
+                                            : moved(operation, all, lane);
 }
 
 /* Whether the result is a number whose NaNs are to be quiet: what only moves bits may leave them,
@@ -378,7 +414,8 @@ static double expected(unsigned operation, const uint64_t *in)
 static bool gives_quiet(unsigned operation)
 {
    bool moves = operation == 6 || operation == 7 || operation == 15 || operation == 63 ||
-                operation == 67 || operation == 60;
+                operation == 67 || operation == 60 || (operation >= 71 && operation <= 73) ||
+                operation == 75;
    bool is_integer = operation == 16 || (operation >= 29 && operation <= 36);
    return !moves && !is_integer;
 }
@@ -414,16 +451,19 @@ static void load(struct backend *backend, const struct agx_program *program)
    backend_load(backend, program->code, program->text_B - 2);
 }
 
-static void compare(unsigned operation, const uint64_t *in, uint64_t got)
+static void compare(unsigned operation, const uint64_t *all, unsigned lane, uint64_t got)
 {
-   uint64_t want = bits_of(expected(operation, in));
+   const uint64_t *in = all + 3 * lane;
+   uint64_t want = bits_of(expected(operation, all, lane));
    bool is_equal = got == want || (is_nan(got) && is_nan(want) && operation != 63);
    if (operation == 25) /* to 32 and to 16 bits */
       is_equal |= (got & 0x7fc00000) == 0x7fc00000 && (want & 0x7fffffff) > 0x7f800000;
    if (operation == 26)
       is_equal |= (got & 0x7e00) == 0x7e00 && (want & 0x7fff) > 0x7c00;
    /* Which zero a minimum is, is left open. */
-   is_equal |= (operation == 12 || operation == 13 || operation == 50) && !(got << 1 | want << 1);
+   is_equal |= (operation == 12 || operation == 13 || operation == 50 || operation == 69 ||
+                operation == 70) &&
+               !(got << 1 | want << 1);
    if (is_equal && is_nan(got) && gives_quiet(operation))
       is_equal = got >> 51 & 1;
    if (!is_equal)
@@ -445,7 +485,7 @@ static void try_operation(unsigned operation, const char *suffix, uint32_t debug
       memcpy(data, in, sizeof(in));
       backend_run(&backend, (uint8_t *)data, sizeof(data));
       for (unsigned lane = 0; lane < LANES; lane++)
-         compare(operation, in + 3 * lane, out[lane]);
+         compare(operation, in, lane, out[lane]);
    }
    backend_fini(&backend);
    agx_program_free(program);

@@ -1,8 +1,13 @@
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
 // One operation on 64-bit floats, which the caller chooses, of three numbers (doubles_test.c).
 layout(local_size_x = 32) in;
 layout(constant_id = 0) const int operation = 0;
+layout(constant_id = 1) const double factor = 1.0 / 3;
+shared double exchanged[32];
 layout(set = 0, binding = 0) readonly buffer Numbers { double numbers[]; };
 layout(set = 0, binding = 1) buffer Results { double results[]; };
 
@@ -103,11 +108,35 @@ double composed(double x, double y, double z)
    }
 }
 
+double moved(double x, double y, double z)
+{
+   uint i = gl_LocalInvocationIndex, bits = unpackDouble2x32(y).x;
+   double three[3] = double[](x, y, z);
+   precise double sum = z; // spirv-opt would make Fma of it
+   switch (operation) {
+   case 69: return subgroupMin(x);
+   case 70: return subgroupMax(x);
+   case 71: return subgroupShuffleXor(x, 5);
+   case 72:
+      exchanged[i] = x;
+      subgroupBarrier();
+      return exchanged[31 - i];
+   case 73: return three[bits % 3];
+   case 74: return x * factor;
+   case 75:
+      for (uint k = 0; k < bits % 8; k++)
+         sum = sum < y ? sum * y + x : sum - x;
+      return sum;
+   default: return x;
+   }
+}
+
 void main()
 {
    uint i = gl_LocalInvocationIndex;
    double x = numbers[3 * i], y = numbers[3 * i + 1], z = numbers[3 * i + 2];
    results[i] = operation < 25   ? arithmetic(x, y, z)
                 : operation < 45 ? conversion(x)
-                                 : composed(x, y, z);
+                : operation < 69 ? composed(x, y, z)
+                                 : moved(x, y, z);
 }
