@@ -134,11 +134,13 @@ bool agxc_select_is_clean(const struct agxc_selector *s, const struct agxc_ref *
    return def && (def->op == AGXC_OP_LOAD_GLOBAL || def->op == AGXC_OP_LOAD_SHARED);
 }
 
-/* What holds the same bits in a register of the same size: cutting 16 bits to 8 moves none. */
+/* What holds the same bits in a register of the same size: cutting 16 bits to 8 moves none. A
+ * constant's upper bits would count. */
 static struct agxc_ref same_register(const struct agxc_selector *s, struct agxc_ref ref)
 {
-   for (const struct agxc_ref *source;
-        ref.bits == 8 && (source = source_if(s, &ref, AGXC_OP_TRUNC)) && source->bits == 16;)
+   for (const struct agxc_ref *source; ref.bits == 8 &&
+                                       (source = source_if(s, &ref, AGXC_OP_TRUNC)) &&
+                                       source->bits == 16 && source->kind != AGXC_IMM;)
       ref = *source;
    return ref;
 }
