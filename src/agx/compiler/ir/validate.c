@@ -171,8 +171,9 @@ static bool reaches(const struct validator *v, const struct agxc_instr *def, uns
 static agx_status check_generic_src(const struct validator *v, const struct agxc_ref *src)
 {
    unsigned source = (unsigned)(src - agxc_srcs(v->instr));
-   bool is_undefined = v->instr->op == AGXC_OP_PHI && v->stage >= AGXC_STAGE_MACHINE;
-   bool may_lack = is_undefined || agxc_op_info(v->instr->op)->optional_sources >> source & 1;
+   bool may_lack = v->instr->op == AGXC_OP_PHI
+                      ? v->stage >= AGXC_STAGE_MACHINE /* anything comes from there */
+                      : source < 8 && agxc_op_info(v->instr->op)->optional_sources >> source & 1;
    if (src->kind == AGXC_NONE ? !may_lack : src->bits == 0 || src->count == 0)
       return BROKEN(v, "source %u is nothing", source);
    return AGX_OK;
