@@ -337,8 +337,11 @@ static void select_extend(struct agxc_selector *s, const struct agxc_instr *inst
       extend_byte(s, instr);
       return;
    }
-   struct agxc_ref src = agxc_select_choice(s, *agxc_src_a(instr));
+   struct agxc_ref src = *agxc_src_a(instr);
    bool is_signed = instr->op == AGXC_OP_SEXT;
+   if (is_signed && src.bits == 8) /* no operand extends a byte */
+      src = agxc_imm((uint16_t)(int8_t)src.imm, 16);
+   src = agxc_select_choice(s, src);
    if (is_signed && agxc_src_a(instr)->bits == 1) {
       agxc_select_op(s, AGX_ISA_OP_ISUB, agxc_select_dest(instr), agxc_imm(0, 16), src);
       return;
