@@ -126,6 +126,7 @@ int main(int argc, char **argv)
       list(stdout);
       return EXIT_SUCCESS;
    }
+   agx_test_settle_before_forks();
    agx_test_arguments = argv + (argc > 2 ? 2 : argc);
    if (argc == 1)
       return files && !files->next ? exit_status(files->run()) : run_all();

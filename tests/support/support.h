@@ -35,6 +35,9 @@ struct agx_test_file {
 };
 void agx_test_file_add(struct agx_test_file *file);
 
+/* From now on a fork under AddressSanitizer waits until all other threads sleep; main calls it. */
+void agx_test_settle_before_forks(void);
+
 /* What the command line has behind the test file's name; ends with NULL. */
 extern char **agx_test_arguments;
 
