@@ -100,8 +100,9 @@ struct agxc_instr {
 /* Asks for the memory of the instruction that a walk comes to soon; true. */
 static inline bool agxc_prefetch(const struct agxc_instr *instr)
 {
-   __builtin_prefetch(instr->ahead);
-   __builtin_prefetch((const char *)instr->ahead + 64); /* its operands */
+   const uintptr_t ahead = (uintptr_t)instr->ahead; /* no pointer: NULL has nothing behind it */
+   __builtin_prefetch((const void *)ahead);
+   __builtin_prefetch((const void *)(ahead + 64)); /* its operands */
    return true;
 }
 

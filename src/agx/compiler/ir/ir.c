@@ -211,7 +211,9 @@ struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, uns
    instr->dest_count = (uint16_t)dests;
    instr->src_count = (uint16_t)srcs;
    instr->operand_count = (uint16_t)(dests + srcs + rest);
-   instr->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, instr->operand_count);
+   /* At least one, so that those behind the last can be pointed at. */
+   instr->operand =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, AGX_MAX(instr->operand_count, 1));
    agx_list_init(&instr->link);
    for (unsigned i = dests + srcs; i < instr->operand_count; i++)
       instr->operand[i] = agxc_imm(0, 64);
