@@ -93,7 +93,8 @@ static inline bool agx_guard_fits(const struct agx_guard_step *step, uint64_t bo
 static inline bool agx_guards_hold(const struct agx_guards *guards,
                                    const struct agx_guard_launch *launch)
 {
-   const struct agx_guard_step *step = guards->steps, *end = step + guards->step_count;
+   const struct agx_guard_step *step = guards->steps;
+   const struct agx_guard_step *end = guards->step_count ? step + guards->step_count : step;
    struct agx_guard_stack stack; /* a bound's first step writes to it */
    while (step < end) {
       if (step->code == AGX_GUARD_LINEAR)

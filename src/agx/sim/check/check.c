@@ -120,7 +120,7 @@ void agxs_bounds_select(const struct agxs_options *options, struct agxs_dispatch
    uint32_t end = low;
    while (end < options->range_count && options->ranges[end].dispatch == dispatch->index)
       end++;
-   dispatch->ranges = options->ranges + low;
+   dispatch->ranges = end > low ? options->ranges + low : NULL;
    dispatch->range_count = end - low;
 }
 
