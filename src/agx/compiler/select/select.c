@@ -342,8 +342,8 @@ static void survey(struct agxc_selector *s)
 bool agxc_select(struct agxc_shader *shader)
 {
    struct agxc_selector s = {.shader = shader};
-   drop_undefined(shader);
    agxc_index(shader);
+   drop_undefined(shader);
    survey(&s);
    agxc_foreach_instr_of_safe (instr, shader)
       if (instr->op != AGXC_OP_PHI && !agxc_is_machine(instr))
