@@ -240,10 +240,20 @@ static void *do_nothing(void *argument)
    return argument;
 }
 
-/* With the first thread a sanitizer starts one of its own. */
+#if AGX_SANITIZED
+/* Of the sanitizers' runtime. */
+void __sanitizer_symbolize_pc(void *pc, const char *format, char *out, size_t capacity);
+#endif
+
+/* With the first thread a sanitizer starts one of its own, and with the first name that it looks up
+ * clang's starts a program, to which two pipes lead. */
 static void start_first_thread(void)
 {
    pthread_t thread;
+#if AGX_SANITIZED
+   char name[64];
+   __sanitizer_symbolize_pc((void *)start_first_thread, "%f", name, sizeof(name));
+#endif
    soak_check(pthread_create(&thread, NULL, do_nothing, NULL) == 0, "no thread");
    pthread_join(thread, NULL);
 }
