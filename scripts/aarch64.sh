@@ -27,7 +27,7 @@ kernel_suite=${AARCH64_KERNEL:-trixie}
 cpus=${AARCH64_CPUS:-$(nproc)}
 modules="virtio_pci 9pnet_virtio 9p overlay"
 # What tests call, and the libraries that `install-deps.sh aarch64` installs to link with.
-packages="bash libc-bin coreutils diffutils sed grep gawk findutils binutils procps libc6 libnettle8 libcmocka0 libdrm2 libpng-dev
+packages="bash libc-bin coreutils diffutils sed grep gawk findutils binutils procps libc6 libnettle8 libzstd1 libcmocka0 libdrm2 libpng-dev
    gcc g++ libc6-dev make pkg-config glslang-tools meson"
 
 fail() { echo "aarch64.sh: $*" >&2; exit 1; }

@@ -18,6 +18,7 @@ ninja-build|ninja-build|build system
 python3|python3|generators of tables
 libdrm-dev|libdrm-devel|the way to the kernel
 nettle-dev|nettle-devel|SHA-256, by which compiled kernels are found again
+libzstd-dev|libzstd-devel|packs what captures hold of memory
 libcmocka-dev|libcmocka-devel|unit tests
 mesa-common-dev|mesa-libGL-devel|GL headers, for format names
 spirv-headers|spirv-headers-devel|SPIR-V enumerations
@@ -35,6 +36,7 @@ qemu-system-arm|-|the machine that runs the tests
 debian-archive-keyring|-|the keys of its packages
 libdrm-dev:arm64|-|library of the target
 nettle-dev:arm64|-|library of the target
+libzstd-dev:arm64|-|library of the target
 libcmocka-dev:arm64|-|library of the target
 libpng-dev:arm64|-|library of the target
 '
@@ -141,7 +143,7 @@ case " $ID $ID_LIKE " in
    if [ "$want" = mesa ]; then
       if command -v debootstrap >/dev/null && command -v unshare >/dev/null; then exit 0; fi
    elif [ "$want" = build ] && command -v meson >/dev/null && command -v glslangValidator >/dev/null &&
-      pkg-config --exists libdrm nettle cmocka libpng; then exit 0; fi
+      pkg-config --exists libdrm nettle libzstd cmocka libpng; then exit 0; fi
    echo "This system (${ID:-unknown}) is not one whose packages we know. Install these, under its names:" >&2
    printf '%s' "$packages" | awk -F'|' 'NF == 3 && $1 != "-" { printf "  %-18s %s\n", $1, $3 }' >&2
    exit 1 ;;

@@ -7,9 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "winsys/capture.h"
+#include "base/util.h"
+#include "winsys/capture/capture.h"
+#include "winsys/capture/ranges.h"
+#include "winsys/capture/record.h"
 #include "winsys/device_impl.h"
 
 struct file {
@@ -32,8 +37,13 @@ static void load(struct file *file)
    unlink(file->path);
 }
 
+static void add_one(void *user)
+{
+   ++*(uint8_t *)user;
+}
+
 /* Two submissions of the same stream; between them one page of the data changes. */
-static void record(struct file *file)
+static void record_device(struct file *file, bool gpu_writes)
 {
    struct fake_kmd fake;
    fake_kmd_init(&fake);
@@ -56,6 +66,8 @@ static void record(struct file *file)
    assert_ok(agxw_bo_map(data, (void **)&bytes));
    bytes[16384] = 1;
    bytes[2 * 16384 + 5] = 2;
+   fake.on_submit = gpu_writes ? add_one : NULL;
+   fake.submit_user = bytes + 16384 + 9;
    for (uint64_t i = 1; i <= 2; i++) {
       const struct agxw_compute command = {agxw_bo_va(stream), agxw_bo_va(stream) + 8};
       const struct agxw_point signal = {timeline, i};
@@ -74,45 +86,66 @@ static void record(struct file *file)
    load(file);
 }
 
+static void record(struct file *file)
+{
+   record_device(file, false);
+}
+
 static int count_records(const struct file *file, enum agxw_capture_type type, uint32_t request)
 {
-   struct agxw_capture_reader reader;
+   struct agxw_capture_reader *reader;
    struct agxw_capture_record record;
    bool more;
    int count = 0;
-   assert_ok(agxw_capture_open(&reader, file->data, file->size));
+   assert_ok(agxw_capture_open_memory(NULL, file->data, file->size, &reader));
    for (;;) {
-      assert_ok(agxw_capture_next(&reader, &record, &more));
+      assert_ok(agxw_capture_next(reader, &record, &more));
       if (!more)
-         return count;
+         break;
       count += record.type == type && (request == 0 || record.request == request);
    }
+   agxw_capture_close(reader);
+   return count;
 }
 
 static void what_passes_is_written(void **state)
 {
    struct file file;
    record(&file);
-   struct agxw_capture_reader reader;
-   assert_ok(agxw_capture_open(&reader, file.data, file.size));
-   assert_string_equal(reader.node, "fake");
+   struct agxw_capture_reader *reader;
+   assert_ok(agxw_capture_open_memory(NULL, file.data, file.size, &reader));
+   assert_string_equal(agxw_capture_node(reader), "fake");
+   assert_int_equal(agxw_capture_version(reader), 2);
+   agxw_capture_close(reader);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_SUBMIT), 2);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_GEM_CREATE), 4);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT), 2);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_LABEL, 0), 4);
    /* Waste, the stream's page, pages 1 and 2 of the data in one, and page 3 before the second. */
    assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 4);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_PROCESS, 0), 1);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_OPEN, 0), 1);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_NOTE, 0), 0);
    free(file.data);
 }
 
-static void check_submission(struct agxw_capture_state *device,
+static const char *label_at(const struct agxw_capture_device *device, uint64_t va,
+                            uint64_t *out_start)
+{
+   struct agxw_capture_mapping mapping;
+   if (!agxw_capture_device_mapping(device, 1, va, &mapping) || mapping.va > va)
+      return NULL;
+   *out_start = mapping.va;
+   return mapping.object->label;
+}
+
+static void check_submission(struct agxw_capture_device *device,
                              const struct agxw_capture_record *record, int index)
 {
    struct agx_uapi_submit submit;
    uint32_t bytes;
    agxw_capture_argument(record, false, &submit, sizeof(submit));
-   const struct agxw_capture_queue *queue = agxw_capture_state_queue(device, submit.queue_id);
+   const struct agxw_capture_queue *queue = agxw_capture_device_queue(device, submit.queue_id);
    assert_non_null(queue);
    assert_int_equal(queue->usc_base, 0x1100000000);
    const uint8_t *commands =
@@ -128,20 +161,18 @@ static void check_submission(struct agxw_capture_state *device,
    char text[9];
    uint64_t start;
    assert_true(
-      agxw_capture_state_read(device, queue->vm_id, compute.cdm_ctrl_stream_base, text, 9));
+      agxw_capture_device_read(device, queue->vm_id, compute.cdm_ctrl_stream_base, text, 9));
    assert_memory_equal(text, "CDM words", 9);
-   assert_string_equal(
-      agxw_capture_state_label(device, queue->vm_id, compute.cdm_ctrl_stream_base + 50, &start),
-      "stream");
+   assert_string_equal(label_at(device, compute.cdm_ctrl_stream_base + 50, &start), "stream");
    assert_int_equal(start, compute.cdm_ctrl_stream_base);
    uint8_t *data = malloc(65536);
-   assert_true(agxw_capture_state_read(device, queue->vm_id, 0x2000000000, data, 65536));
+   assert_true(agxw_capture_device_read(device, queue->vm_id, 0x2000000000, data, 65536));
    assert_int_equal(data[16384], 1);
    assert_int_equal(data[2 * 16384 + 5], 2);
    assert_int_equal(data[3 * 16384 + 7], index == 0 ? 0 : 3);
-   assert_false(agxw_capture_state_read(device, queue->vm_id, 0x2000000001, data, 65536));
-   assert_false(agxw_capture_state_read(device, queue->vm_id + 1, 0x2000000000, data, 1));
-   assert_null(agxw_capture_state_label(device, queue->vm_id, 0x3000000000, &start));
+   assert_false(agxw_capture_device_read(device, queue->vm_id, 0x2000000001, data, 65536));
+   assert_false(agxw_capture_device_read(device, queue->vm_id + 1, 0x2000000000, data, 1));
+   assert_null(label_at(device, 0x3000000000, &start));
    free(data);
 }
 
@@ -149,26 +180,30 @@ static void memory_is_as_it_was_at_each_submission(void **state)
 {
    struct file file;
    record(&file);
-   struct agxw_capture_reader reader;
-   struct agxw_capture_state *device;
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_state *then;
+   struct agxw_capture_device *device = NULL;
    struct agxw_capture_record record;
    bool more = true;
    int submissions = 0;
-   assert_ok(agxw_capture_open(&reader, file.data, file.size));
-   assert_ok(agxw_capture_state_create(NULL, &device));
+   assert_ok(agxw_capture_open_memory(NULL, file.data, file.size, &reader));
+   assert_ok(agxw_capture_state_create(NULL, reader, &then));
    for (;;) {
-      assert_ok(agxw_capture_next(&reader, &record, &more));
+      assert_ok(agxw_capture_next(reader, &record, &more));
       if (!more)
          break;
-      assert_ok(agxw_capture_state_apply(device, &record));
+      assert_ok(agxw_capture_state_apply(then, &record));
+      device = record.file ? agxw_capture_state_device(then, &record) : device;
       if (record.type == AGXW_CAPTURE_REQUEST && record.request == AGX_IOCTL_ASAHI_SUBMIT)
          check_submission(device, &record, submissions++);
    }
    assert_int_equal(submissions, 2);
    /* Closed with the buffer. */
    uint8_t byte;
-   assert_false(agxw_capture_state_read(device, 1, 0x2000000000, &byte, 1));
-   agxw_capture_state_destroy(device);
+   assert_false(agxw_capture_device_read(device, 1, 0x2000000000, &byte, 1));
+   assert_ok(agxw_capture_state_damage(then));
+   agxw_capture_state_destroy(then);
+   agxw_capture_close(reader);
    free(file.data);
 }
 
@@ -197,50 +232,65 @@ static void imported_buffers_are_recorded(void **state)
    agxw_queue_destroy(queue);
    agxw_device_destroy((agxw_bo_destroy(import), device));
    load(&file);
-   struct agxw_capture_reader reader;
+   struct agxw_capture_reader *reader;
    struct agxw_capture_state *then;
    struct agxw_capture_record record;
    bool more = true;
-   assert_ok(agxw_capture_open(&reader, file.data, file.size));
-   assert_ok(agxw_capture_state_create(NULL, &then));
+   assert_ok(agxw_capture_open_memory(NULL, file.data, file.size, &reader));
+   assert_ok(agxw_capture_state_create(NULL, reader, &then));
    do {
-      assert_ok(agxw_capture_next(&reader, &record, &more));
+      assert_ok(agxw_capture_next(reader, &record, &more));
       assert_true(more);
       assert_ok(agxw_capture_state_apply(then, &record));
    } while (record.type != AGXW_CAPTURE_REQUEST || record.request != AGX_IOCTL_ASAHI_SUBMIT);
    uint8_t byte = 0;
-   const uint32_t vm_id = 1;
-   assert_string_equal(agxw_capture_state_label(then, vm_id, va, &start), "theirs");
-   assert_true(agxw_capture_state_read(then, vm_id, va + 16384 + 3, &byte, 1));
+   struct agxw_capture_device *opened = agxw_capture_state_device(then, &record);
+   assert_string_equal(label_at(opened, va, &start), "theirs");
+   assert_true(agxw_capture_device_read(opened, 1, va + 16384 + 3, &byte, 1));
    assert_int_equal(byte, 8);
    agxw_capture_state_destroy(then);
+   agxw_capture_close(reader);
    free(file.data);
+}
+
+/* Looks at what a record and the state then have. */
+static void look(struct agxw_capture_state *then, const struct agxw_capture_record *record)
+{
+   uint8_t bytes[40];
+   uint64_t start;
+   uint32_t length;
+   struct agxw_capture_device *device = agxw_capture_state_device(then, record);
+   agxw_capture_find_blob(record, 8, &length);
+   if (!device)
+      return;
+   agxw_capture_device_read(device, 1, 0x1100004000, bytes, sizeof(bytes));
+   agxw_capture_device_read(device, 1, 0x2000004000, bytes, sizeof(bytes));
+   label_at(device, 0x2000000000, &start);
+}
+
+static agx_status read_records(struct agxw_capture_reader *reader, struct agxw_capture_state *then)
+{
+   for (;;) {
+      struct agxw_capture_record record;
+      bool more;
+      AGX_TRY(agxw_capture_next(reader, &record, &more));
+      if (!more)
+         return agxw_capture_state_damage(then);
+      AGX_TRY(agxw_capture_state_apply(then, &record));
+      look(then, &record);
+   }
 }
 
 /* Reads everything; the status of the first failure. */
 static agx_status read_all(const void *data, size_t size)
 {
-   struct agxw_capture_reader reader;
-   struct agxw_capture_state *device;
-   struct agxw_capture_record record;
-   bool more = true;
-   AGX_TRY(agxw_capture_open(&reader, data, size));
-   AGX_TRY(agxw_capture_state_create(NULL, &device));
-   agx_status status = AGX_OK;
-   while (more && status == AGX_OK) {
-      status = agxw_capture_next(&reader, &record, &more);
-      if (status == AGX_OK && more)
-         status = agxw_capture_state_apply(device, &record);
-      uint8_t bytes[40];
-      uint64_t start;
-      uint32_t length;
-      if (status == AGX_OK && more) {
-         agxw_capture_state_read(device, 1, 0x1100004000, bytes, sizeof(bytes));
-         agxw_capture_state_label(device, 1, 0x2000000000, &start);
-         agxw_capture_find_blob(&record, 8, &length);
-      }
-   }
-   agxw_capture_state_destroy(device);
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_state *then;
+   AGX_TRY(agxw_capture_open_memory(NULL, data, size, &reader));
+   assert_ok(agxw_capture_state_create(NULL, reader, &then));
+   agx_status status = read_records(reader, then);
+   agxw_capture_state_destroy(then);
+   agxw_capture_close(reader);
    return status;
 }
 
@@ -267,7 +317,7 @@ static void cut_files_are_called_cut(void **state)
       if (status != AGX_OK)
          assert_int_equal(status, size < 8 ? AGX_INCOMPATIBLE : AGX_DATA_LOSS);
    }
-   assert_in_range(good, 1, 60); /* cuts between two records */
+   assert_in_range(good, 1, 70); /* cuts between two records */
    assert_fails(read_copy(file.data, file.size - 3), AGX_DATA_LOSS, "cut off");
    free(file.data);
 }
@@ -278,8 +328,8 @@ static void foreign_files_are_named(void **state)
    record(&file);
    assert_fails(read_copy("\177ELF and so on", 12), AGX_INCOMPATIBLE, "not a capture");
    assert_fails(read_copy("", 0), AGX_INCOMPATIBLE, "not a capture");
-   file.data[8] = 2;
-   assert_fails(read_copy(file.data, file.size), AGX_INCOMPATIBLE, "version 2");
+   file.data[8] = 3;
+   assert_fails(read_copy(file.data, file.size), AGX_INCOMPATIBLE, "version 3");
    free(file.data);
 }
 
@@ -303,6 +353,272 @@ static void damaged_files_do_no_harm(void **state)
    }
    assert_true(failed > 100);
    free(file.data);
+}
+
+/* ---- version 1 ---- */
+
+static size_t append(uint8_t *out, size_t at, const void *data, size_t bytes)
+{
+   memcpy(out + at, data, bytes);
+   memset(out + at + bytes, 0, (8 - bytes % 8) % 8);
+   return at + (bytes + 7) / 8 * 8;
+}
+
+/* The same records as a recorder of version 1 wrote them: short headers, contents as they are. */
+static size_t write_version_1(const struct file *file, uint8_t *out)
+{
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   bool more;
+   memcpy(out, file->data, sizeof(struct agxw_capture_header));
+   out[8] = 1;
+   size_t at = sizeof(struct agxw_capture_header);
+   assert_ok(agxw_capture_open_memory(NULL, file->data, file->size, &reader));
+   for (;;) {
+      assert_ok(agxw_capture_next(reader, &record, &more));
+      if (!more)
+         break;
+      size_t begin = at, padding = 0;
+      at += sizeof(struct agxw_capture_record_header_1);
+      if (record.type == AGXW_CAPTURE_REQUEST) {
+         const struct agxw_capture_request head = {record.request, record.result,
+                                                   record.argument_bytes, record.blob_count};
+         at = append(out, at, &head, AGXW_CAPTURE_REQUEST_1_BYTES);
+         at = append(out, at, record.before, record.argument_bytes);
+         at = append(out, at, record.after, record.argument_bytes);
+         at = append(out, at, record.blobs, record.blobs_bytes);
+      } else if (record.type == AGXW_CAPTURE_PAGES) {
+         const struct agxw_capture_pages pages = {.handle = record.handle, .offset = record.offset};
+         at = append(out, at, &pages, sizeof(pages));
+         for (uint64_t i = 0; i < record.page_count; i++, at += 16384) {
+            const struct agxw_capture_place place = {record.file_offset, i};
+            assert_ok(agxw_capture_page(reader, &place, 0, out + at, 16384));
+         }
+      } else if (record.type == AGXW_CAPTURE_LABEL) {
+         const struct agxw_capture_label label = {.handle = record.handle};
+         at = append(out, at, &label, sizeof(label));
+         padding = (8 - record.text_bytes % 8) % 8;
+         at = append(out, at, record.text, record.text_bytes);
+      } else {
+         at = begin; /* version 1 has none of these */
+         continue;
+      }
+      const struct agxw_capture_record_header_1 header = {
+         .type = record.type, .bytes = at - begin - sizeof(header) - padding};
+      memcpy(out + begin, &header, sizeof(header));
+   }
+   agxw_capture_close(reader);
+   return at;
+}
+
+static void files_of_version_1_are_read(void **state)
+{
+   struct file file, old = {.data = malloc(1 << 20)};
+   record(&file);
+   assert_non_null(old.data);
+   old.size = write_version_1(&file, (uint8_t *)old.data);
+   assert_ok(read_copy(old.data, old.size));
+   assert_int_equal(count_records(&old, AGXW_CAPTURE_REQUEST, 0),
+                    count_records(&file, AGXW_CAPTURE_REQUEST, 0));
+   assert_int_equal(count_records(&old, AGXW_CAPTURE_PAGES, 0), 4);
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_state *then;
+   struct agxw_capture_record record;
+   bool more = true;
+   int submissions = 0;
+   assert_ok(agxw_capture_open_memory(NULL, old.data, old.size, &reader));
+   assert_int_equal(agxw_capture_version(reader), 1);
+   assert_ok(agxw_capture_state_create(NULL, reader, &then));
+   while (agxw_capture_next(reader, &record, &more) == AGX_OK && more) {
+      assert_ok(agxw_capture_state_apply(then, &record));
+      if (record.type == AGXW_CAPTURE_REQUEST && record.request == AGX_IOCTL_ASAHI_SUBMIT)
+         check_submission(agxw_capture_state_device(then, &record), &record, submissions++);
+   }
+   assert_int_equal(submissions, 2);
+   agxw_capture_state_destroy(then);
+   agxw_capture_close(reader);
+   free(old.data);
+   free(file.data);
+}
+
+/* ---- where files come from ---- */
+
+/* A pipe that gets a few bytes at a time from a child reads as the file does. */
+static void a_pipe_is_read_as_it_comes(void **state)
+{
+   struct file file;
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_state *then;
+   int ends[2], exit_status;
+   record(&file);
+   assert_int_equal(pipe(ends), 0);
+   pid_t child = fork();
+   if (child == 0) {
+      close(ends[0]);
+      for (size_t at = 0; at < file.size;) {
+         ssize_t put = write(ends[1], file.data + at, AGX_MIN(file.size - at, 777));
+         if (put < 0)
+            _exit(1);
+         at += (size_t)put;
+      }
+      _exit(0);
+   }
+   close(ends[1]);
+   assert_ok(agxw_capture_open_fd(NULL, ends[0], &reader));
+   assert_ok(agxw_capture_state_create(NULL, reader, &then));
+   assert_ok(read_records(reader, then));
+   agxw_capture_state_destroy(then);
+   agxw_capture_close(reader);
+   assert_int_equal(waitpid(child, &exit_status, 0), child);
+   assert_int_equal(exit_status, 0);
+   free(file.data);
+}
+
+static void only_the_owner_may_read_the_file(void **state)
+{
+   struct file file;
+   struct agxw_capture_file *capture;
+   struct stat info;
+   const struct agxw_capture_options options = {0}, joining = {.joins = true};
+   make_path(&file);
+   unlink(file.path);
+   assert_fails(agxw_capture_file_open(file.path, "x", &joining, &capture), AGX_NOT_FOUND,
+                file.path);
+   assert_ok(agxw_capture_file_open(file.path, "x", &options, &capture));
+   assert_int_equal(stat(file.path, &info), 0);
+   assert_int_equal(info.st_mode & 0777, 0600);
+   agxw_capture_file_release(capture);
+   unlink(file.path);
+}
+
+/* ---- recording ---- */
+
+/* Each submission's page stands behind it, and not once more before the next. */
+static void what_a_submission_left_is_recorded_behind_it(void **state)
+{
+   struct file file;
+   record_device(&file, true);
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   bool more = true;
+   int submits = 0, before = 0, after = 0;
+   assert_ok(agxw_capture_open_memory(NULL, file.data, file.size, &reader));
+   while (agxw_capture_next(reader, &record, &more) == AGX_OK && more) {
+      submits += record.type == AGXW_CAPTURE_REQUEST && record.request == AGX_IOCTL_ASAHI_SUBMIT;
+      before += record.type == AGXW_CAPTURE_PAGES && record.moment == AGXW_CAPTURE_BEFORE;
+      if (record.type != AGXW_CAPTURE_PAGES || record.moment != AGXW_CAPTURE_AFTER)
+         continue;
+      const struct agxw_capture_place place = {record.file_offset, 0};
+      uint8_t byte;
+      assert_int_equal(++after, submits);
+      assert_int_equal(record.offset, 16384);
+      assert_int_equal(record.page_count, 1);
+      assert_ok(agxw_capture_page(reader, &place, 9, &byte, 1));
+      assert_int_equal(byte, submits);
+   }
+   assert_int_equal(before, 4);
+   assert_int_equal(after, 2);
+   agxw_capture_close(reader);
+   free(file.data);
+   assert_int_equal(setenv("AGX_CAPTURE_OPTIONS", "pipelined", 1), 0);
+   record_device(&file, true);
+   assert_int_equal(unsetenv("AGX_CAPTURE_OPTIONS"), 0);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 5); /* the second's stays away */
+   free(file.data);
+}
+
+static void options_are_words(void **state)
+{
+   struct agxw_capture_options options;
+   assert_ok(agxw_capture_options_parse(NULL, &options));
+   assert_ok(agxw_capture_options_parse("  submits=3-9 bytes=2M seconds=60 pipelined ", &options));
+   assert_int_equal(options.first_submit, 3);
+   assert_int_equal(options.last_submit, 9);
+   assert_int_equal(options.max_bytes, 2 << 20);
+   assert_int_equal(options.max_seconds, 60);
+   assert_true(options.is_pipelined);
+   assert_ok(agxw_capture_options_parse("submits=7", &options));
+   assert_int_equal(options.last_submit, 7);
+   assert_ok(agxw_capture_options_parse("submits=7-", &options));
+   assert_int_equal(options.last_submit, 0);
+   static const char *const wrong[] = {"submits=0",
+                                       "submits=9-3",
+                                       "submits=",
+                                       "submits=1-x",
+                                       "bytes=0",
+                                       "bytes=1T",
+                                       "bytes=99999999999999999999",
+                                       "bytes=17179869184G",
+                                       "seconds=-1",
+                                       "pipeline",
+                                       "submits=3,9"};
+   for (size_t i = 0; i < AGX_COUNT(wrong); i++)
+      assert_fails(agxw_capture_options_parse(wrong[i], &options), AGX_INVALID_ARGUMENT, wrong[i]);
+}
+
+/* Records as `record` does, with options of the environment. */
+static void record_with(struct file *file, const char *options)
+{
+   assert_int_equal(setenv("AGX_CAPTURE_OPTIONS", options, 1), 0);
+   record(file);
+   assert_int_equal(unsetenv("AGX_CAPTURE_OPTIONS"), 0);
+}
+
+static void limits_end_the_recording_not_the_program(void **state)
+{
+   struct file file;
+   record_with(&file, "submits=2");
+   /* The second submission finds all pages that the first would have had. */
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_SUBMIT), 2);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 3);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_NOTE, 0), 1);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_GEM_CLOSE), 0);
+   free(file.data);
+   record_with(&file, "bytes=2K");
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_NOTE, 0), 1);
+   assert_in_range(file.size, 2048, 4096);
+   assert_non_null(memmem(file.data, file.size, "the limit is 2048", 17));
+   free(file.data);
+}
+
+/* ---- ranges ---- */
+
+#define RANGE_PAGES 64
+
+/* Random ranges over a few pages, against an array that has an entry per page. */
+static void ranges_cover_each_other(void **state)
+{
+   struct agx_test_rng rng = {7};
+   struct agxw_ranges ranges;
+   struct {
+      uint32_t object;
+      uint64_t offset;
+   } model[RANGE_PAGES] = {{0}};
+   agxw_ranges_init(&ranges, NULL);
+   for (uint32_t i = 1; i < 20000; i++) {
+      uint64_t first = agx_test_random_below(&rng, RANGE_PAGES);
+      uint64_t count = 1 + agx_test_random_below(&rng, RANGE_PAGES - (uint32_t)first);
+      const struct agxw_range range = {.start = first * 16384,
+                                       .bytes = count * 16384,
+                                       .object = i % 3 ? i : 0,
+                                       .single_page = i % 5 == 0,
+                                       .offset = i * UINT64_C(16384)};
+      assert_ok(agxw_ranges_set(&ranges, &range));
+      for (uint64_t j = 0; j < count; j++) {
+         model[first + j].object = range.object;
+         model[first + j].offset = range.offset + (range.single_page ? 0 : j * 16384);
+      }
+      for (uint64_t j = 0; j < RANGE_PAGES; j++) {
+         const struct agxw_range *found = agxw_ranges_find(&ranges, j * 16384 + 5);
+         bool is_there = found && found->start <= j * 16384;
+         assert_int_equal(is_there ? found->object : 0, model[j].object);
+         if (is_there && !found->single_page)
+            assert_int_equal(found->offset + j * 16384 - found->start, model[j].offset);
+         else if (is_there)
+            assert_int_equal(found->offset, model[j].offset);
+      }
+   }
+   agxw_ranges_fini(&ranges);
 }
 
 static void an_unwritable_file_is_told(void **state)
@@ -345,6 +661,13 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(cut_files_are_called_cut),
       cmocka_unit_test(foreign_files_are_named),
       cmocka_unit_test(damaged_files_do_no_harm),
+      cmocka_unit_test(files_of_version_1_are_read),
+      cmocka_unit_test(a_pipe_is_read_as_it_comes),
+      cmocka_unit_test(only_the_owner_may_read_the_file),
+      cmocka_unit_test(what_a_submission_left_is_recorded_behind_it),
+      cmocka_unit_test(options_are_words),
+      cmocka_unit_test(limits_end_the_recording_not_the_program),
+      cmocka_unit_test(ranges_cover_each_other),
       cmocka_unit_test(an_unwritable_file_is_told),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

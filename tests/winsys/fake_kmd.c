@@ -41,6 +41,8 @@ static int take_submit(struct fake_kmd *fake, const struct agx_uapi_submit *requ
 {
    assert_true(fake->submit_count < FAKE_MAX_SUBMITS);
    struct fake_submit *submit = &fake->submits[fake->submit_count++];
+   if (fake->on_submit)
+      fake->on_submit(fake->submit_user);
    uint32_t syncs = request->in_sync_count + request->out_sync_count;
    assert_true(syncs <= FAKE_MAX_SYNCS);
    submit->request = *request;
@@ -164,6 +166,8 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
                      &fake->live.syncobjs);
    case AGX_IOCTL_SYNCOBJ_DESTROY:
       return drop(&fake->live.syncobjs);
+   case AGX_IOCTL_SYNCOBJ_WAIT: /* submissions are done at once */
+      return 0;
    case AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT:
       return take_wait(fake, argument);
    case AGX_IOCTL_SYNCOBJ_TIMELINE_SIGNAL:

@@ -61,6 +61,8 @@ struct fake_kmd {
    int transfer_count;
    struct fake_submit submits[FAKE_MAX_SUBMITS];
    int submit_count;
+   void (*on_submit)(void *user); /* what the GPU does, or NULL */
+   void *submit_user;
    struct agx_uapi_gem_bind_object object; /* the last one bound */
    uint64_t signalled;                     /* the last TIMELINE_SIGNAL's value */
    bool old_kernel;                        /* can't export points */

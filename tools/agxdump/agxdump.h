@@ -10,20 +10,24 @@
 
 #include "base/status.h"
 #include "base/json.h"
-#include "winsys/capture.h"
+#include "winsys/capture/capture.h"
 
 struct dump {
    bool is_json;
    struct agx_json json;
-   struct agxw_capture_reader reader;
+   struct agxw_capture_reader *reader;
    struct agxw_capture_state *state;
+   struct agxw_capture_device *device; /* of the submission that is printed */
    const struct agx_chip *chip; /* of the recorded device as far as its name tells, or NULL */
    uint32_t submissions;
 };
 
 /* Prints every submission of the file. */
-AGX_MUST_CHECK agx_status dump_show(struct dump *dump, const void *data, size_t size);
+AGX_MUST_CHECK agx_status dump_show(struct dump *dump);
 
 /* Prints the stream of one compute command: its blocks, launch words, and code. What
  * can't be decoded is said in the output. */
 void dump_stream(struct dump *dump, const struct agxw_capture_queue *queue, uint64_t stream_va);
+/* The label ("" without one) of what is mapped at va, or NULL. */
+const char *dump_label(const struct dump *dump, uint32_t vm_id, uint64_t va,
+                       struct agxw_capture_mapping *out_mapping);

@@ -37,14 +37,21 @@ static void show_syncs(struct dump *dump, const char *name, const struct agx_uap
       agx_json_close(&dump->json, ']');
 }
 
+const char *dump_label(const struct dump *dump, uint32_t vm_id, uint64_t va,
+                       struct agxw_capture_mapping *out_mapping)
+{
+   bool is_there =
+      agxw_capture_device_mapping(dump->device, vm_id, va, out_mapping) && out_mapping->va <= va;
+   return is_there ? out_mapping->object->label : NULL;
+}
+
 static void show_compute(struct dump *dump, const struct agxw_capture_queue *queue,
                          const struct agx_uapi_cmd_header *header, const uint8_t *payload)
 {
    struct agx_uapi_cmd_compute compute = {0};
-   uint64_t start;
+   struct agxw_capture_mapping mapping;
    memcpy(&compute, payload, AGX_MIN(header->size, sizeof(compute)));
-   const char *label =
-      agxw_capture_state_label(dump->state, queue->vm_id, compute.cdm_ctrl_stream_base, &start);
+   const char *label = dump_label(dump, queue->vm_id, compute.cdm_ctrl_stream_base, &mapping);
    if (dump->is_json) {
       agx_json_number(&dump->json, "stream", compute.cdm_ctrl_stream_base);
       agx_json_number(&dump->json, "stream_end", compute.cdm_ctrl_stream_end);
@@ -139,7 +146,8 @@ static agx_status show_submission(struct dump *dump, const struct agxw_capture_r
    struct agx_uapi_submit submit;
    agxw_capture_argument(record, false, &submit, sizeof(submit));
    dump->submissions++;
-   const struct agxw_capture_queue *queue = agxw_capture_state_queue(dump->state, submit.queue_id);
+   const struct agxw_capture_queue *queue =
+      dump->device ? agxw_capture_device_queue(dump->device, submit.queue_id) : NULL;
    if (!queue && record->result == 0)
       return AGX_FAIL(AGX_DATA_LOSS, "submission %u: there is no queue %u", dump->submissions,
                       submit.queue_id);
@@ -163,8 +171,9 @@ static agx_status show_submission(struct dump *dump, const struct agxw_capture_r
 static agx_status show_record(struct dump *dump, const struct agxw_capture_record *record)
 {
    AGX_TRY(agxw_capture_state_apply(dump->state, record));
+   dump->device = agxw_capture_state_device(dump->state, record);
    if (record->type == AGXW_CAPTURE_NOTE && !dump->is_json)
-      printf("\nnote: %.*s\n", (int)AGX_MIN(record->bytes, 1000), (const char *)record->data);
+      printf("\nnote: %.*s\n", (int)AGX_MIN(record->text_bytes, 1000), record->text);
    if (record->type == AGXW_CAPTURE_REQUEST && record->request == AGX_IOCTL_ASAHI_SUBMIT)
       return show_submission(dump, record);
    return AGX_OK;
@@ -190,7 +199,7 @@ static agx_status show_records(struct dump *dump)
    struct agxw_capture_record record;
    for (;;) {
       bool more;
-      AGX_TRY(agxw_capture_next(&dump->reader, &record, &more));
+      AGX_TRY(agxw_capture_next(dump->reader, &record, &more));
       if (!more)
          return AGX_OK;
       note_chip(dump, &record);
@@ -201,11 +210,11 @@ static agx_status show_records(struct dump *dump)
 static void begin_output(struct dump *dump)
 {
    if (!dump->is_json) {
-      printf("capture of %s\n", dump->reader.node);
+      printf("capture of %s\n", agxw_capture_node(dump->reader));
       return;
    }
    agx_json_open(&dump->json, NULL, '{');
-   agx_json_text(&dump->json, "node", dump->reader.node);
+   agx_json_text(&dump->json, "node", agxw_capture_node(dump->reader));
    agx_json_open(&dump->json, "submissions", '[');
 }
 
@@ -222,12 +231,13 @@ static void end_output(struct dump *dump, agx_status status)
    putchar('\n');
 }
 
-agx_status dump_show(struct dump *dump, const void *data, size_t size)
+agx_status dump_show(struct dump *dump)
 {
-   AGX_TRY(agxw_capture_open(&dump->reader, data, size));
-   AGX_TRY(agxw_capture_state_create(NULL, &dump->state));
+   AGX_TRY(agxw_capture_state_create(NULL, dump->reader, &dump->state));
    begin_output(dump);
    agx_status status = show_records(dump);
+   if (status == AGX_OK)
+      status = agxw_capture_state_damage(dump->state);
    end_output(dump, status);
    agxw_capture_state_destroy(dump->state);
    return status;

@@ -26,7 +26,7 @@ struct stream {
 static bool read_memory(void *user, uint64_t va, void *out, size_t size)
 {
    struct stream *stream = user;
-   return agxw_capture_state_read(stream->dump->state, stream->queue->vm_id, va, out, size);
+   return agxw_capture_device_read(stream->dump->device, stream->queue->vm_id, va, out, size);
 }
 
 /* A line of text, or a string in the array that is open. */
@@ -69,8 +69,9 @@ static bool put_instruction(struct stream *stream, uint64_t va, uint64_t offset,
 static void put_code(struct stream *stream, const char *name, uint32_t code_offset)
 {
    struct dump *dump = stream->dump;
-   uint64_t start, va = stream->queue->usc_base + code_offset;
-   const char *label = agxw_capture_state_label(dump->state, stream->queue->vm_id, va, &start);
+   struct agxw_capture_mapping mapping;
+   uint64_t va = stream->queue->usc_base + code_offset;
+   const char *label = dump_label(dump, stream->queue->vm_id, va, &mapping);
    bool is_new = true;
    for (uint32_t i = 0; i < stream->shown_count; i++)
       is_new = is_new && stream->shown[i] != va;

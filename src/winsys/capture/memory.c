@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a recorder knows of the device's objects, and their contents: each bound object is mapped,
+ * and its pages are compared by hashes with what was last written of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "winsys/asahi_uapi.h"
+#include "winsys/capture/recorder_impl.h"
+
+#define PAGE_BYTES AGXW_CAPTURE_PAGE_BYTES
+
+/* ---- objects ---- */
+
+static struct agxw_recorded_object *find_object(const struct agxw_recorder *recorder,
+                                                uint32_t handle)
+{
+   const struct agxw_table_entry *entry = agxw_table_find(&recorder->handles, 1, handle);
+   return entry ? &recorder->objects[entry->value - 1] : NULL;
+}
+
+static bool name_object(struct agxw_recorder *recorder, uint32_t handle, size_t index)
+{
+   struct agxw_table_entry *entry = agxw_table_get(&recorder->handles, 1, handle);
+   if (entry)
+      entry->value = index;
+   return entry != NULL;
+}
+
+static bool have_room(struct agxw_recorder *recorder)
+{
+   if (recorder->object_count < recorder->object_capacity)
+      return true;
+   size_t capacity = AGX_MAX(2 * recorder->object_capacity, 64);
+   struct agxw_recorded_object *objects = realloc(recorder->objects, capacity * sizeof(*objects));
+   if (!objects)
+      return false;
+   recorder->objects = objects;
+   recorder->object_capacity = capacity;
+   return true;
+}
+
+static void add_object(struct agxw_recorder *recorder, uint32_t handle, uint64_t size)
+{
+   if (!have_room(recorder) || !name_object(recorder, handle, recorder->object_count + 1)) {
+      recorder->is_short = true;
+      return;
+   }
+   recorder->objects[recorder->object_count++] =
+      (struct agxw_recorded_object){.handle = handle, .size = agx_align_up(size, PAGE_BYTES)};
+}
+
+static void unmap_object(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
+{
+   if (object->memory)
+      recorder->ops->munmap(recorder->user, object->memory, object->size);
+   free(object->hashes);
+   object->memory = NULL;
+   object->hashes = NULL;
+}
+
+/* The last object takes the place of the one that goes. */
+static void release_object(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
+{
+   size_t index = (size_t)(object - recorder->objects) + 1;
+   unmap_object(recorder, object);
+   name_object(recorder, object->handle, 0);
+   *object = recorder->objects[--recorder->object_count];
+   if (index <= recorder->object_count)
+      name_object(recorder, object->handle, index);
+}
+
+void agxw_recorder_release_memory(struct agxw_recorder *recorder)
+{
+   for (size_t i = 0; i < recorder->object_count; i++)
+      unmap_object(recorder, &recorder->objects[i]);
+   free(recorder->objects);
+   free(recorder->run);
+   agxw_table_fini(&recorder->handles);
+}
+
+static void follow_bind(struct agxw_recorder *recorder, const struct agx_uapi_vm_bind *bind)
+{
+   for (uint64_t i = 0; i < bind->num_binds; i++) {
+      struct agx_uapi_gem_bind_op step = {0};
+      if (!agxw_recorder_read(recorder, &step, bind->userptr + i * bind->stride,
+                              AGX_MIN(sizeof(step), bind->stride)))
+         return;
+      struct agxw_recorded_object *object = find_object(recorder, step.handle);
+      if (object && !(step.flags & AGX_UAPI_BIND_UNBIND))
+         object->is_bound = true;
+   }
+}
+
+void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, const void *argument)
+{
+   switch (request) {
+   case AGX_IOCTL_ASAHI_GEM_CREATE: {
+      const struct agx_uapi_gem_create *create = argument;
+      add_object(recorder, create->handle, create->size);
+      break;
+   }
+   case AGX_IOCTL_PRIME_FD_TO_HANDLE: {
+      const struct agx_uapi_prime_handle *import = argument;
+      int64_t bytes = recorder->ops->dmabuf_bytes(recorder->user, import->fd);
+      if (bytes > 0 && !find_object(recorder, import->handle))
+         add_object(recorder, import->handle, (uint64_t)bytes);
+      break;
+   }
+   case AGX_IOCTL_GEM_CLOSE: {
+      const struct agx_uapi_gem_close *close = argument;
+      struct agxw_recorded_object *object = find_object(recorder, close->handle);
+      if (object)
+         release_object(recorder, object);
+      break;
+   }
+   case AGX_IOCTL_ASAHI_VM_BIND:
+      follow_bind(recorder, argument);
+      break;
+   }
+}
+
+/* ---- contents ---- */
+
+#define LANES 8
+
+/* Lanes of their own don't wait for each other's products. Never 0 unless the page is all zero. */
+static uint64_t hash_page(const uint8_t *page)
+{
+   uint64_t lanes[LANES], any = 0;
+   for (unsigned lane = 0; lane < LANES; lane++)
+      lanes[lane] = 0x9e3779b97f4a7c15u + lane;
+   for (size_t i = 0; i < PAGE_BYTES; i += 8 * LANES) {
+      for (unsigned lane = 0; lane < LANES; lane++) {
+         uint64_t word = agx_load_u64(page + i + 8 * lane);
+         any |= word;
+         lanes[lane] = (lanes[lane] ^ word) * 0xff51afd7ed558ccdu;
+         lanes[lane] ^= lanes[lane] >> 32;
+      }
+   }
+   uint64_t hash = 0;
+   for (unsigned lane = 0; lane < LANES; lane++) {
+      hash = (hash ^ lanes[lane]) * 0xc4ceb9fe1a85ec53u;
+      hash ^= hash >> 29;
+   }
+   return any ? (hash ? hash : 1) : 0;
+}
+
+static bool map_object(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
+{
+   if (object->memory)
+      return true;
+   struct agx_uapi_gem_mmap_offset get = {.handle = object->handle};
+   int error = recorder->ops->ioctl(recorder->user, AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET, &get);
+   object->hashes = calloc(object->size / PAGE_BYTES, sizeof(uint64_t));
+   if (!object->hashes)
+      error = -ENOMEM;
+   if (!error)
+      object->memory = recorder->ops->mmap(recorder->user, get.offset, object->size, &error);
+   if (object->memory)
+      return true;
+   agxw_capture_put_note(recorder->file, &recorder->origin, "buffer %u can't be read: %s",
+                         object->handle, strerror(abs(error)));
+   free(object->hashes);
+   object->hashes = NULL;
+   object->is_bound = false; /* once is enough */
+   return false;
+}
+
+static void put_run(struct agxw_recorder *recorder, const struct agxw_recorded_object *object,
+                    enum agxw_capture_moment moment, uint64_t first, uint64_t count)
+{
+   const struct agxw_capture_pages pages = {
+      .handle = object->handle, .moment = moment, .offset = first * PAGE_BYTES};
+   if (count > 0)
+      agxw_capture_put_pages(recorder->file, &recorder->origin, &pages, recorder->run,
+                             (size_t)count * PAGE_BYTES);
+}
+
+/* Runs of changed pages become one record each. A page is hashed as it was copied: it may change
+ * while it is looked at. */
+static void put_changes(struct agxw_recorder *recorder, struct agxw_recorded_object *object,
+                        enum agxw_capture_moment moment)
+{
+   uint64_t pages = object->size / PAGE_BYTES, first = 0, count = 0;
+   for (uint64_t i = 0; i < pages; i++) {
+      const uint8_t *page = object->memory + i * PAGE_BYTES;
+      if (hash_page(page) == object->hashes[i]) {
+         put_run(recorder, object, moment, first, count);
+         count = 0;
+         continue;
+      }
+      if (count == AGXW_CAPTURE_RUN_PAGES) {
+         put_run(recorder, object, moment, first, count);
+         count = 0;
+      }
+      if (count == 0)
+         first = i;
+      uint8_t *copy = recorder->run + count++ * PAGE_BYTES;
+      memcpy(copy, page, PAGE_BYTES);
+      object->hashes[i] = hash_page(copy);
+   }
+   put_run(recorder, object, moment, first, count);
+}
+
+/* What a forked child remembers is of another time. */
+static void forget_old(struct agxw_recorder *recorder)
+{
+   uint32_t generation = agxw_capture_generation(recorder->file);
+   if (recorder->generation == generation)
+      return;
+   recorder->generation = generation;
+   for (size_t i = 0; i < recorder->object_count; i++)
+      for (uint64_t j = 0;
+           recorder->objects[i].hashes && j < recorder->objects[i].size / PAGE_BYTES; j++)
+         recorder->objects[i].hashes[j] = UINT64_MAX;
+}
+
+void agxw_recorder_put_memory(struct agxw_recorder *recorder, enum agxw_capture_moment moment)
+{
+   if (!recorder->run)
+      recorder->run = malloc((size_t)AGXW_CAPTURE_RUN_PAGES * PAGE_BYTES);
+   if (!recorder->run)
+      recorder->is_short = true;
+   forget_old(recorder);
+   for (size_t i = 0; recorder->run && i < recorder->object_count; i++)
+      if (recorder->objects[i].is_bound && !agxw_capture_is_over(recorder->file) &&
+          map_object(recorder, &recorder->objects[i]))
+         put_changes(recorder, &recorder->objects[i], moment);
+}

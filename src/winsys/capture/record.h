@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing captures (docs/capture.md): a file, and a recorder for each open device whose requests go
+ * into it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* ---- the file ---------------------------------------------------------- */
+
+struct agxw_capture_options {
+   uint64_t first_submit, last_submit; /* memory only of these, from 1; last 0: no end */
+   uint64_t max_bytes;                 /* 0: no limit */
+   uint64_t max_seconds;               /* 0: no limit */
+   /* Doesn't wait for submissions: contents after them are not recorded, and what the next one
+    * finds may be half done. */
+   bool is_pipelined;
+   bool joins; /* writes behind what others have written to the file, which must be there */
+};
+
+/* Reads words separated by blanks: "submits=3-9", "bytes=1G" (K, M, G), "seconds=60", "pipelined".
+ * AGX_INVALID_ARGUMENT names what it doesn't know. NULL and "" are fine. */
+AGX_MUST_CHECK agx_status agxw_capture_options_parse(const char *text,
+                                                     struct agxw_capture_options *out_options);
+
+struct agxw_capture_file;
+
+/* Makes the file anew, readable by its owner only, or joins it; node stands in its header. A file
+ * that this process writes already is shared. */
+AGX_MUST_CHECK agx_status agxw_capture_file_open(const char *path, const char *node,
+                                                 const struct agxw_capture_options *options,
+                                                 struct agxw_capture_file **out_file);
+/* Gives up the file; the last recorder closes it. */
+void agxw_capture_file_release(struct agxw_capture_file *file);
+
+/* ---- recorders --------------------------------------------------------- */
+
+/* How a recorder reaches the device that it records. */
+struct agxw_recorded_ops {
+   /* As in winsys/kmd.h. */
+   int (*ioctl)(void *user, unsigned long request, void *argument);
+   void *(*mmap)(void *user, uint64_t offset, size_t length, int *out_errno);
+   void (*munmap)(void *user, void *memory, size_t length);
+   int64_t (*dmabuf_bytes)(void *user, int fd);
+   /* Copies from the memory of the process that makes requests: 0 or -EFAULT. NULL: it is this
+    * process, and every address that the device has accepted can be read. */
+   int (*read)(void *user, void *out, uint64_t address, size_t bytes);
+};
+
+struct agxw_recorder;
+
+/* A recorder of one open device called name. */
+AGX_MUST_CHECK agx_status agxw_recorder_create(struct agxw_capture_file *file,
+                                               const struct agxw_recorded_ops *ops, void *user,
+                                               const char *name,
+                                               struct agxw_recorder **out_recorder);
+/* The device is about to be closed. NULL is fine. */
+void agxw_recorder_destroy(struct agxw_recorder *recorder);
+/* Executes a request and records it: 0 or a negative errno. Any thread. A SUBMIT fails with the
+ * errno of the first record that couldn't be written. */
+int agxw_recorder_ioctl(struct agxw_recorder *recorder, unsigned long request, void *argument);
+/* Names a GEM object. */
+void agxw_recorder_label(struct agxw_recorder *recorder, uint32_t handle, const char *text);
+/* Whether the file can't be written any more. */
+bool agxw_recorder_is_stuck(struct agxw_recorder *recorder);

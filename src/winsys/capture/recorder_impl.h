@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the parts of a recorder share: requests (recorder.c) and memory (memory.c).
+ */
+#pragma once
+
+#include "winsys/capture/file.h"
+#include "winsys/capture/table.h"
+
+/* A GEM object. */
+struct agxw_recorded_object {
+   uint32_t handle;
+   uint64_t size;
+   bool is_bound;
+   uint8_t *memory;  /* our own mapping; NULL until first looked at */
+   uint64_t *hashes; /* per page, of what was last written; 0: zero page */
+};
+
+struct agxw_recorder {
+   struct agxw_capture_file *file;
+   const struct agxw_recorded_ops *ops;
+   void *user;
+   struct agxw_capture_origin origin;
+   uint32_t generation; /* of the file, when hashes were made */
+   uint32_t done;       /* a syncobj of our own that submissions signal; 0: none yet */
+   struct agxw_recorded_object *objects;
+   size_t object_count, object_capacity;
+   struct agxw_table handles; /* 1 + index of the object */
+   uint8_t *run;              /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
+   bool is_short;             /* of memory: what is missing is not recorded */
+};
+
+/* Follows what a request that succeeded did to objects. `argument` is as it came out. */
+void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, const void *argument);
+/* Writes the pages of bound objects that have changed since they were last written. */
+void agxw_recorder_put_memory(struct agxw_recorder *recorder, enum agxw_capture_moment moment);
+/* Lets all objects go. */
+void agxw_recorder_release_memory(struct agxw_recorder *recorder);
+/* Copies from the memory of the process that makes requests; false when it can't be read. */
+bool agxw_recorder_read(const struct agxw_recorder *recorder, void *out, uint64_t address,
+                        size_t bytes);
