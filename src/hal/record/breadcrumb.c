@@ -278,7 +278,9 @@ void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcr
 
 void agx_recorder_state_init(struct agx_device *device)
 {
-   pthread_mutex_init(&agx_recorder_of(device)->breadcrumbs.lock, NULL);
+   struct agx_recorder_state *recorder = agx_recorder_of(device);
+   *recorder = (struct agx_recorder_state){0};
+   pthread_mutex_init(&recorder->breadcrumbs.lock, NULL);
 }
 
 void agx_recorder_state_fini(struct agx_device *device)
