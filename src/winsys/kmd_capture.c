@@ -154,22 +154,29 @@ static const struct agx_kmd_ops capture_ops = {
    .close = capture_close,
 };
 
-static agx_status start(struct kmd_capture *capture, const char *path)
+static agx_status start(struct kmd_capture *capture, const char *path,
+                        const struct agxw_capture_options *options)
 {
-   struct agxw_capture_options options;
-   AGX_TRY(agxw_capture_options_parse(getenv("AGX_CAPTURE_OPTIONS"), &options));
-   AGX_TRY(agxw_capture_file_open(path, capture->inner->name, &options, &capture->file));
+   AGX_TRY(agxw_capture_file_open(path, capture->inner->name, options, &capture->file));
    return agxw_recorder_create(capture->file, &recorded_ops, capture->inner, capture->inner->name,
                                &capture->recorder);
 }
 
 agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct agx_kmd **out_kmd)
 {
+   struct agxw_capture_options options;
    *out_kmd = NULL;
-   struct kmd_capture *capture = calloc(1, sizeof(*capture));
+   agx_status status = agxw_capture_options_parse(getenv("AGX_CAPTURE_OPTIONS"), &options);
+   if (status == AGX_OK && options.joins && inner->fd >= 0) {
+      *out_kmd = inner; /* agxdump has it recorded where all programs pass */
+      return AGX_OK;
+   }
+   struct kmd_capture *capture = status == AGX_OK ? calloc(1, sizeof(*capture)) : NULL;
    if (!capture) {
       inner->ops->close(inner);
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for its recorder");
+      return status == AGX_OK
+                ? AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for its recorder")
+                : status;
    }
    capture->inspection = (struct agx_kmd_inspection){
       .last_error = inner->inspection->last_error ? capture_last_error : NULL,
@@ -184,7 +191,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
                                     .name = inner->name,
                                     .fd = inner->fd};
    capture->inner = inner;
-   agx_status status = start(capture, path);
+   status = start(capture, path, &options);
    if (status != AGX_OK)
       capture_close(&capture->base);
    else

@@ -5,11 +5,17 @@
  */
 #include "tool.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "agx/hw/cdm.h"
 #include "agx/hw/usc.h"
 #include "agx/isa/isa.h"
+#include "base/sanitizers.h"
+#include "base/util.h"
+#include "winsys/asahi_uapi.h"
+#include "winsys/capture/capture.h"
 #include "winsys/winsys.h"
 
 static char path[] = "/tmp/agx-dump-XXXXXX";
@@ -165,6 +171,110 @@ static void other_files_are_refused(void **state)
    unlink(command);
 }
 
+/* ---- record ---- */
+
+struct census {
+   int processes, opens, submits, before, after, notes;
+};
+
+static struct census count_records(const char *file)
+{
+   struct census it = {0};
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   bool more = true;
+   assert_ok(agxw_capture_open_fd(NULL, open(file, O_RDONLY), &reader));
+   while (more) {
+      assert_ok(agxw_capture_next(reader, &record, &more));
+      if (!more)
+         break;
+      it.processes += record.type == AGXW_CAPTURE_PROCESS;
+      it.opens += record.type == AGXW_CAPTURE_OPEN;
+      it.notes += record.type == AGXW_CAPTURE_NOTE;
+      it.submits += record.type == AGXW_CAPTURE_REQUEST && record.request == AGX_IOCTL_ASAHI_SUBMIT;
+      it.before += record.type == AGXW_CAPTURE_PAGES && record.moment == AGXW_CAPTURE_BEFORE;
+      it.after += record.type == AGXW_CAPTURE_PAGES && record.moment == AGXW_CAPTURE_AFTER;
+   }
+   agxw_capture_close(reader);
+   return it;
+}
+
+/* `agxdump record` of a shell's line, in which $RUN runs a kernel. */
+static struct census record_line(const char *options, const char *line)
+{
+   char arguments[1200], run[600];
+   const char *source = getenv("AGX_TEST_SOURCE_DIR");
+   snprintf(run, sizeof(run),
+            "%s run %s/corpus/softmax.spv --manifest %s/corpus/softmax.txt --device",
+            getenv("AGX_TOOL"), source, source);
+   assert_int_equal(setenv("RUN", run, 1), 0);
+   snprintf(arguments, sizeof(arguments), "record -o %s.any %s -- sh -c '%s'", path, options, line);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+   snprintf(arguments, sizeof(arguments), "%s.any", path);
+   struct census it = count_records(arguments);
+   unlink(arguments);
+   return it;
+}
+
+/* Whether a program reaches the device through the C library or keeps it in its own process. */
+static void any_program_is_recorded(void **state)
+{
+#if AGX_SANITIZED
+   skip(); /* the preload library can't come first */
+#endif
+   static const char *const lines[] = {"$RUN drm", "$RUN virtual"};
+   for (size_t i = 0; i < AGX_COUNT(lines); i++) {
+      const struct census it = record_line("", lines[i]);
+      assert_int_equal(it.submits, 1);
+      assert_true(it.before > 0 && it.after > 0);
+      assert_int_equal(it.notes, 0);
+   }
+}
+
+static void children_write_the_same_file(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   const struct census it = record_line("--device virtual:g14s", "$RUN drm & $RUN drm; wait");
+   assert_int_equal(it.submits, 2);
+   assert_true(it.processes >= 3 && it.opens >= 2);
+}
+
+static void recordings_have_limits(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   struct census it = record_line("--submits 2-", "$RUN drm");
+   assert_int_equal(it.submits, 1);
+   assert_int_equal(it.before + it.after, 0);
+   it = record_line("--pipelined", "$RUN drm");
+   assert_true(it.before > 0 && it.after == 0);
+   it = record_line("--bytes 1K", "$RUN drm");
+   assert_int_equal(it.notes, 1);
+}
+
+static void a_wrong_recording_is_explained(void **state)
+{
+   static const struct {
+      const char *arguments, *words;
+   } rows[] = {
+      {"record", "no command"},
+      {"record --submits 0 -- true", "submits=0"},
+      {"record --device drm -- true", "--device drm"},
+      {"record -o /nonexistent/x -- true", "/nonexistent/x"},
+      {"record -o", "-o: its value is missing"},
+      {"record --all -- true", "\"--all\""},
+   };
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      assert_true(tool_run("AGXDUMP_TOOL", rows[i].arguments, text) > 0);
+      assert_non_null(strstr(text, rows[i].words));
+   }
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "record --help", text), 0);
+   assert_non_null(strstr(text, "--submits"));
+}
+
 static void usage_is_explained(void **state)
 {
    assert_int_equal(tool_run("AGXDUMP_TOOL", "--help", text), 0);
@@ -178,10 +288,10 @@ static void usage_is_explained(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(submissions_are_shown_by_name),
-      cmocka_unit_test(json_tells_the_same),
-      cmocka_unit_test(other_files_are_refused),
-      cmocka_unit_test(usage_is_explained),
+      cmocka_unit_test(submissions_are_shown_by_name),  cmocka_unit_test(json_tells_the_same),
+      cmocka_unit_test(other_files_are_refused),        cmocka_unit_test(any_program_is_recorded),
+      cmocka_unit_test(children_write_the_same_file),   cmocka_unit_test(recordings_have_limits),
+      cmocka_unit_test(a_wrong_recording_is_explained), cmocka_unit_test(usage_is_explained),
    };
    return cmocka_run_group_tests(tests, record, remove_file);
 }

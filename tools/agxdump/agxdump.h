@@ -22,6 +22,9 @@ struct dump {
    uint32_t submissions;
 };
 
+/* `agxdump record` with the arguments of main: its exit code, or does not return. */
+int dump_record(int argc, char **argv);
+
 /* Prints every submission of the file. */
 AGX_MUST_CHECK agx_status dump_show(struct dump *dump);
 

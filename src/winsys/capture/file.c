@@ -22,6 +22,7 @@
 
 #define RUN_BYTES     ((size_t)AGXW_CAPTURE_RUN_PAGES * AGXW_CAPTURE_PAGE_BYTES)
 #define ZSTD_LEVEL    1
+#define FIRST_FD      210   /* programs expect the next free number when they open something */
 #define MAX_ARGUMENTS 4096u /* of the program, that its PROCESS record holds */
 
 struct agxw_capture_file {
@@ -196,6 +197,23 @@ uint32_t agxw_capture_process_id(const struct agxw_capture_file *file)
    return file->process;
 }
 
+int agxw_capture_file_fd(struct agxw_capture_file *file)
+{
+   return file->fd;
+}
+
+bool agxw_capture_file_move(struct agxw_capture_file *file)
+{
+   agxw_capture_lock(file);
+   int moved = fcntl(file->fd, F_DUPFD_CLOEXEC, file->fd + 1);
+   if (moved >= 0) {
+      close(file->fd);
+      file->fd = moved;
+   }
+   agxw_capture_unlock(file);
+   return moved >= 0;
+}
+
 /* ---- forks ---- */
 
 /* Afterwards the child holds no lock that was taken by a thread that it lacks. */
@@ -257,9 +275,14 @@ static void put_header(struct agxw_capture_file *file, const char *node)
 static agx_status open_file(struct agxw_capture_file *file)
 {
    int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (file->options.joins ? 0 : O_CREAT | O_TRUNC);
-   file->fd = open(file->path, flags, 0600);
-   if (file->fd < 0)
+   int fd = open(file->path, flags, 0600);
+   if (fd < 0)
       return agx_status_fail_errno(errno, "capture: %s can't be written", file->path);
+   file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+   if (file->fd < 0)
+      file->fd = fd; /* few are allowed */
+   else
+      close(fd);
    return AGX_OK;
 }
 

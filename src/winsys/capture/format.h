@@ -34,7 +34,8 @@ enum agxw_capture_type {
    AGXW_CAPTURE_NOTE = 4,    /* text without NUL: what the recorder has to say */
    /* From version 2 on: */
    AGXW_CAPTURE_PROCESS = 5, /* agxw_capture_process, its arguments, each with a NUL behind it */
-   AGXW_CAPTURE_OPEN = 6, /* the device's name without NUL: what `file` stands for from here on */
+   AGXW_CAPTURE_OPEN = 6,  /* the device's name without NUL: what `file` stands for from here on */
+   AGXW_CAPTURE_CLOSE = 7, /* nothing: the device is closed */
 };
 
 /* Version 1: before every record. Records start at multiples of 8. */

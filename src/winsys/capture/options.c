@@ -65,8 +65,8 @@ static const struct {
 
 static bool take_word(const char *word, struct agxw_capture_options *options)
 {
-   if (strcmp(word, "pipelined") == 0) {
-      options->is_pipelined = true;
+   if (strcmp(word, "pipelined") == 0 || strcmp(word, "join") == 0) {
+      *(word[0] == 'p' ? &options->is_pipelined : &options->joins) = true;
       return true;
    }
    for (size_t i = 0; i < AGX_COUNT(words); i++)
@@ -90,7 +90,7 @@ agx_status agxw_capture_options_parse(const char *text, struct agxw_capture_opti
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT,
             "capture: option \"%.*s\"; there are submits=FROM-TO, bytes=N (with K, M or "
-            "G), seconds=N and pipelined",
+            "G), seconds=N, pipelined and join",
             (int)AGX_MIN(length, 64), at);
       at += length + (at[length] == ' ');
    }

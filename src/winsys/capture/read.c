@@ -269,6 +269,7 @@ static bool parse(const struct agxw_capture_reader *reader, uint64_t bytes,
       memcpy(&record->parent, payload, sizeof(record->parent));
       return true;
    case AGXW_CAPTURE_OPEN:
+   case AGXW_CAPTURE_CLOSE:
       return is_new && parse_text(payload, bytes, 0, record);
    case AGXW_CAPTURE_PAGES:
       return false;

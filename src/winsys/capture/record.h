@@ -23,8 +23,8 @@ struct agxw_capture_options {
    bool joins; /* writes behind what others have written to the file, which must be there */
 };
 
-/* Reads words separated by blanks: "submits=3-9", "bytes=1G" (K, M, G), "seconds=60", "pipelined".
- * AGX_INVALID_ARGUMENT names what it doesn't know. NULL and "" are fine. */
+/* Reads words separated by blanks: "submits=3-9", "bytes=1G" (K, M, G), "seconds=60", "pipelined",
+ * "join". AGX_INVALID_ARGUMENT names what it doesn't know. NULL and "" are fine. */
 AGX_MUST_CHECK agx_status agxw_capture_options_parse(const char *text,
                                                      struct agxw_capture_options *out_options);
 
@@ -37,6 +37,10 @@ AGX_MUST_CHECK agx_status agxw_capture_file_open(const char *path, const char *n
                                                  struct agxw_capture_file **out_file);
 /* Gives up the file; the last recorder closes it. */
 void agxw_capture_file_release(struct agxw_capture_file *file);
+/* The descriptor that it is written by; and giving the number up for a higher one: false when it
+ * can't be. */
+int agxw_capture_file_fd(struct agxw_capture_file *file);
+bool agxw_capture_file_move(struct agxw_capture_file *file);
 
 /* ---- recorders --------------------------------------------------------- */
 
@@ -47,9 +51,10 @@ struct agxw_recorded_ops {
    void *(*mmap)(void *user, uint64_t offset, size_t length, int *out_errno);
    void (*munmap)(void *user, void *memory, size_t length);
    int64_t (*dmabuf_bytes)(void *user, int fd);
-   /* Copies from the memory of the process that makes requests: 0 or -EFAULT. NULL: it is this
-    * process, and every address that the device has accepted can be read. */
+   /* Copies from the memory of the process that makes requests: 0 or -EFAULT. NULL: every address
+    * that comes can be read. */
    int (*read)(void *user, void *out, uint64_t address, size_t bytes);
+   bool is_remote; /* requests are another process's: submissions are not waited for */
 };
 
 struct agxw_recorder;

@@ -183,13 +183,12 @@ static bool submit_and_wait(struct agxw_recorder *recorder, struct call *call)
    uint64_t count = (uint64_t)submit.in_sync_count + submit.out_sync_count;
    uint32_t done = done_syncobj(recorder);
    struct agx_uapi_sync *syncs = count < 65536 ? calloc(count + 1, sizeof(*syncs)) : NULL;
-   bool is_readable = syncs && (count == 0 || submit.syncs != 0);
-   if (!done || !is_readable) {
+   if (!done || !syncs ||
+       (count > 0 && (submit.syncs == 0 || !agxw_recorder_read(recorder, syncs, submit.syncs,
+                                                               count * sizeof(*syncs))))) {
       free(syncs);
       return false;
    }
-   if (count > 0)
-      memcpy(syncs, (const void *)(uintptr_t)submit.syncs, count * sizeof(*syncs));
    syncs[count] = (struct agx_uapi_sync){.sync_type = AGX_UAPI_SYNC_SYNCOBJ, .handle = done};
    submit.syncs = (uintptr_t)syncs;
    submit.out_sync_count++;
@@ -213,7 +212,7 @@ static bool is_wanted(const struct agxw_capture_options *options, uint64_t numbe
 /* Where all of the argument is there as we know it, and its memory is our own. */
 static bool can_wait(const struct agxw_recorder *recorder, uint32_t request)
 {
-   return !agxw_capture_file_options(recorder->file)->is_pipelined && !recorder->ops->read &&
+   return !agxw_capture_file_options(recorder->file)->is_pipelined && !recorder->ops->is_remote &&
           request == AGX_IOCTL_ASAHI_SUBMIT;
 }
 
@@ -323,6 +322,9 @@ void agxw_recorder_destroy(struct agxw_recorder *recorder)
       struct agx_uapi_syncobj_destroy destroy = {.handle = recorder->done};
       recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_DESTROY, &destroy);
    }
+   agxw_capture_lock(recorder->file);
+   agxw_capture_put(recorder->file, &recorder->origin, AGXW_CAPTURE_CLOSE, NULL, 0);
+   agxw_capture_unlock(recorder->file);
    agxw_recorder_release_memory(recorder);
    free(recorder);
 }

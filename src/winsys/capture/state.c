@@ -328,6 +328,7 @@ agx_status agxw_capture_state_apply(struct agxw_capture_state *state,
    case AGXW_CAPTURE_NOTE:
    case AGXW_CAPTURE_PROCESS:
    case AGXW_CAPTURE_OPEN:
+   case AGXW_CAPTURE_CLOSE:
       return AGX_OK;
    }
    return AGX_OK;

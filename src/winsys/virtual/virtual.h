@@ -30,6 +30,9 @@ AGX_MUST_CHECK agx_status agx_virtual_node_create(const struct agx_chip *chip, i
 /* Ends the worker threads and lets the node go; its files are closed before. NULL is fine. */
 void agx_virtual_node_destroy(struct agx_virtual_node *node);
 
+/* Its chip; as long as the node. */
+const struct agx_chip *agx_virtual_node_chip(const struct agx_virtual_node *node);
+
 /* Opens the node once more; agx_virtual_close ends that. */
 AGX_MUST_CHECK agx_status agx_virtual_open(struct agx_virtual_node *node,
                                            struct agx_virtual_file **out_file);

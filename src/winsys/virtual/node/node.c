@@ -187,6 +187,11 @@ static agx_status attach(struct agx_virtual_node *node, int segment_fd)
    return tell_segment(node, error);
 }
 
+const struct agx_chip *agx_virtual_node_chip(const struct agx_virtual_node *node)
+{
+   return &node->chip;
+}
+
 agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
                                    struct agx_virtual_node **out_node)
 {

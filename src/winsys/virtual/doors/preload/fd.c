@@ -23,6 +23,7 @@ struct agxv_open {
    unsigned refs; /* descriptors and calls under way */
    uint64_t serial;
    struct agx_virtual_file *file;
+   struct agxv_recording *recording; /* NULL: none */
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -219,6 +220,7 @@ static struct agxv_open *open_node(struct agx_virtual_node *node, int fd)
    }
    stand_for(fd, opened->file);
    opened->serial = agx_virtual_fd_serial(node, fd);
+   opened->recording = agxv_recording_begin(node, false);
    return opened;
 }
 
@@ -249,6 +251,7 @@ static struct agxv_open *attach(struct agx_virtual_node *node, uint64_t serial)
    }
    opened->serial = serial;
    opened->refs = 1;
+   opened->recording = agxv_recording_begin(node, false);
    return opened;
 }
 
@@ -362,13 +365,20 @@ bool agxv_has_nodes(void)
    return !agxv_is_inside() && atomic_load_explicit(&open_count, memory_order_relaxed);
 }
 
+int agxv_next_own_fd(int first)
+{
+   int of_node = agx_virtual_next_own_fd(agxv_node_if_made(), first);
+   int of_recording = agxv_recording_next_fd(first);
+   return of_node < of_recording ? of_node : of_recording;
+}
+
 bool agxv_is_own(int fd)
 {
    struct agx_virtual_node *node = agxv_is_inside() ? NULL : agxv_node_if_made();
    if (!node || fd < 0 || is_borrowed())
       return false;
    agxv_enter();
-   bool is_own = agx_virtual_next_own_fd(node, fd) == fd;
+   bool is_own = agxv_next_own_fd(fd) == fd;
    agxv_leave();
    return is_own;
 }
@@ -378,7 +388,8 @@ void agxv_make_room(int fd)
    if (!agxv_is_own(fd))
       return;
    agxv_enter();
-   agx_virtual_move_own_fd(agxv_node_if_made(), fd);
+   if (!agxv_recording_move_fd(fd))
+      agx_virtual_move_own_fd(agxv_node_if_made(), fd);
    agxv_leave();
 }
 
@@ -404,6 +415,7 @@ void agxv_open_put(struct agxv_open *opened)
    if (!last)
       return;
    agxv_enter();
+   agxv_recording_end(opened->recording, opened->file);
    agx_virtual_close(opened->file);
    agxv_leave();
    free(opened);
@@ -412,6 +424,11 @@ void agxv_open_put(struct agxv_open *opened)
 struct agx_virtual_file *agxv_file_of(struct agxv_open *opened)
 {
    return opened->file;
+}
+
+struct agxv_recording *agxv_recording_of(struct agxv_open *opened)
+{
+   return opened->recording;
 }
 
 void agxv_copied(int old_fd, int new_fd)

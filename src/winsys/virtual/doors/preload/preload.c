@@ -37,7 +37,8 @@ AGXV_EXPORT int ioctl(int fd, unsigned long request, ...)
    int result;
    if (opened) {
       agxv_enter();
-      result = agx_virtual_ioctl(agxv_file_of(opened), request, argument);
+      result =
+         agxv_recording_ioctl(agxv_recording_of(opened), agxv_file_of(opened), request, argument);
       agxv_leave();
       agxv_open_put(opened);
       return agxv_to_errno(result);
@@ -181,7 +182,7 @@ AGXV_EXPORT int close_range(unsigned first, unsigned last, int flags)
    close_opened(first, last);
    for (unsigned at = first, own; at <= last; at = own + 1) {
       agxv_enter();
-      own = (unsigned)agx_virtual_next_own_fd(node, at > INT_MAX ? INT_MAX : (int)at);
+      own = (unsigned)agxv_next_own_fd(at > INT_MAX ? INT_MAX : (int)at);
       agxv_leave();
       if (own > last || own == INT_MAX)
          return next_close_range(at, last, flags);

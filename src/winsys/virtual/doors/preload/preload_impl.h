@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "winsys/virtual/doors/recording.h"
 #include "winsys/virtual/virtual.h"
 
 #define AGXV_EXPORT __attribute__((visibility("default")))
@@ -76,6 +77,8 @@ struct agxv_open *agxv_open_find(int fd, bool may_be_foreign);
 void agxv_open_put(struct agxv_open *open);
 /* The node's open file; valid as long as the reference. */
 struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
+/* What records its requests, or NULL; as above. */
+struct agxv_recording *agxv_recording_of(struct agxv_open *open);
 /* Whether fd is the node's, as far as it was seen. */
 bool agxv_is_node(int fd);
 /* Whether fd is a buffer's (PRIME_HANDLE_TO_FD). */
@@ -89,7 +92,10 @@ bool agxv_has_nodes(void);
 /* Takes fd out of the table, before it is closed; give the result (NULL is fine) to
  * agxv_open_put after that. */
 struct agxv_open *agxv_open_take(int fd);
-/* Whether fd is one that the node holds for itself, which a client can't have. */
+/* The first descriptor from that number on that is held here for the node or a recording, or
+ * INT_MAX. Inside only. */
+int agxv_next_own_fd(int first);
+/* Whether fd is one of these, which a client can't have. */
 bool agxv_is_own(int fd);
 /* Makes room where a client wants the number of one of those. */
 void agxv_make_room(int fd);

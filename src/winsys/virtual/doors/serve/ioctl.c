@@ -9,12 +9,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
+#include "winsys/virtual/doors/recording.h"
 #include "winsys/virtual/doors/serve/supervisor_impl.h"
 
 #define MAX_ARGUMENT_BYTES 256
@@ -71,8 +73,35 @@ static int refuse(void)
    return -EOPNOTSUPP;
 }
 
+/* ---- recordings ---- */
+
+struct agxv_recorded {
+   uint64_t serial;
+   struct agxv_recording *recording; /* NULL: none is made */
+   struct agxv_recorded *next;
+};
+
+/* What records the requests to an open file, begun with its first; it lasts as long as the
+ * supervisor, for which nobody tells when a file is closed. */
+static struct agxv_recording *find_recording(struct agxv_supervisor *supervisor, uint64_t serial)
+{
+   pthread_mutex_lock(&supervisor->lock);
+   struct agxv_recorded *it = supervisor->recorded;
+   while (it && it->serial != serial)
+      it = it->next;
+   if (!it && (it = calloc(1, sizeof(*it)))) {
+      *it = (struct agxv_recorded){serial, agxv_recording_begin(supervisor->node, true),
+                                   supervisor->recorded};
+      supervisor->recorded = it;
+   }
+   pthread_mutex_unlock(&supervisor->lock);
+   return it ? it->recording : NULL;
+}
+
+/* ---- requests ---- */
+
 static int execute_passing(const struct agxv_call *call, struct agx_virtual_file *file,
-                           const struct passing *passing)
+                           struct agxv_recording *recording, const struct passing *passing)
 {
    _Alignas(16) uint8_t copy[MAX_ARGUMENT_BYTES] = {0};
    unsigned long request = request_of(call);
@@ -92,7 +121,7 @@ static int execute_passing(const struct agxv_call *call, struct agx_virtual_file
       ours = ours < 0 ? -1 : ours;
       memcpy(copy + passing->offset, &ours, sizeof(ours));
    }
-   int result = agx_virtual_ioctl(file, request, copy);
+   int result = agxv_recording_ioctl(recording, file, request, copy);
    if (passing->way == GIVES && result == 0) {
       memcpy(&ours, copy + passing->offset, sizeof(ours));
       theirs = agxv_call_give_fd(call, ours, true);
@@ -120,11 +149,13 @@ static int64_t execute_core(const struct agxv_call *call, int fd)
    if (!serial || agx_virtual_attach(call->supervisor->node, serial, &file) != AGX_OK)
       return AGXV_CALL_GOES_ON;
    int result;
+   struct agxv_recording *recording = find_recording(call->supervisor, serial);
    if (passing) {
-      result = execute_passing(call, file, passing);
+      result = execute_passing(call, file, recording, passing);
    } else {
       agx_virtual_set_caller(call->pid, is_there, call);
-      result = agx_virtual_ioctl(file, request_of(call), (void *)(uintptr_t)call->arguments[2]);
+      result = agxv_recording_ioctl(recording, file, request_of(call),
+                                    (void *)(uintptr_t)call->arguments[2]);
       agx_virtual_set_caller(0, NULL, NULL);
    }
    agx_virtual_close(file);

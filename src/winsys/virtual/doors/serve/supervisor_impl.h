@@ -16,7 +16,8 @@ struct agxv_supervisor {
    struct agx_virtual_node *node;
    int fd;
    pthread_mutex_t lock;
-   struct agxv_wait *waits; /* those that threads of their own serve; by lock */
+   struct agxv_wait *waits;        /* those that threads of their own serve; by lock */
+   struct agxv_recorded *recorded; /* open files whose requests are recorded; by lock */
 };
 
 /* One stopped call. */
