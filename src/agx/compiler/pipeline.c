@@ -89,6 +89,7 @@ static const struct agxc_pass passes[] = {
    {"schedule_post", agxc_schedule_post, AGXC_STAGE_REGISTERS,
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"lower_control", agxc_lower_control, AGXC_STAGE_JUMPS, 0},
+   {"test_at_end", agxc_test_at_end, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},
    {"drop_barriers", agxc_drop_barriers, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},
    {"insert_waits", agxc_insert_waits, AGXC_STAGE_JUMPS, 0},
    {"hints", agxc_hints, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},

@@ -32,16 +32,9 @@
  * Stands behind schedule_post, which may not move anything across mask instructions, and in front
  * of insert_waits, which must see the jumps.
  */
-#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"
+#include "agx/compiler/emit/jump_impl.h"
 
-/* More than nested levels can take away; and as many more levels do not wrap the 16 bits. */
-#define RETURNED (AGXC_MOST_NESTING + 1)
-_Static_assert(RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted in 16 bits");
-
-/* Cycles that a skipped arm must save for a jump to pay. Source: docs/hw/idioms.md, 6. */
-#define JUMP_CYCLES 19
-#define LOAD_CYCLES 10
 /* Cycles that the rest of the program must take for one to pay behind a return. */
 #define RETURN_CYCLES 60
 
@@ -212,8 +205,7 @@ static uint32_t add_cycles_of(uint32_t cycles, const struct agxc_node *node, uin
       agxc_foreach_instr (instr, agxc_as_block(node)) {
          if (needs_all_lanes(instr))
             return most + 1;
-         bool is_memory = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
-         cycles += is_memory ? LOAD_CYCLES : 1;
+         cycles += agxc_skipped_cycles(instr);
          if (cycles > most)
             return cycles;
       }
@@ -230,7 +222,7 @@ static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_
 
 static bool pays_to_skip(const struct agx_link *list)
 {
-   return add_cycles(0, list, JUMP_CYCLES) > JUMP_CYCLES;
+   return add_cycles(0, list, AGXC_JUMP_CYCLES) > AGXC_JUMP_CYCLES;
 }
 
 static bool block_needs_lanes(const struct agxc_block *block)
@@ -261,7 +253,7 @@ static void lower_leave(struct lowering *lowering, struct agxc_block *block, str
    if (!last || agxc_is_machine(last))
       return;
    agx_assert(last->op != AGXC_OP_BRANCH);
-   uint32_t level = RETURNED;
+   uint32_t level = AGXC_RETURNED;
    if (last->op == AGXC_OP_BREAK)
       level = scope.ifs + (scope.loop_continues ? 2 : 1);
    else if (last->op == AGXC_OP_CONTINUE)

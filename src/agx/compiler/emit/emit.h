@@ -10,6 +10,8 @@
 bool agxc_insert_stack(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */
 bool agxc_lower_control(struct agxc_shader *shader);
+/* Moves tests that loops begin with to their ends. */
+bool agxc_test_at_end(struct agxc_shader *shader);
 /* Removes barriers that order nothing; behind everything that moves instructions. */
 bool agxc_drop_barriers(struct agxc_shader *shader);
 /* Chooses scoreboard groups and waits before results of asynchronous operations are used. */

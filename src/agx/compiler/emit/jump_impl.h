@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where jumps go, between agxc_lower_control and agxc_emit.
+ * Where jumps go, between agxc_lower_control and agxc_emit, and when one over code pays.
  */
 #pragma once
 
@@ -15,4 +15,18 @@ static inline struct agxc_block *agxc_jump_target(const struct agxc_shader *shad
    if (!agxc_has_opcode(instr, AGX_ISA_OP_JMP_ANY) && !agxc_has_opcode(instr, AGX_ISA_OP_JMP_NONE))
       return NULL;
    return shader->blocks[agxc_machine_offset(instr)->imm];
+}
+
+/* What r0l of a returned lane is: more than nested levels can take away; and as many more levels do
+ * not wrap the 16 bits. */
+#define AGXC_RETURNED (AGXC_MOST_NESTING + 1)
+_Static_assert(AGXC_RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted in 16 bits");
+
+/* Cycles that skipped code must save for a jump to pay. Source: docs/hw/idioms.md, 6. */
+#define AGXC_JUMP_CYCLES 19u
+
+/* What an instruction counts there: more where it is an access. */
+static inline uint32_t agxc_skipped_cycles(const struct agxc_instr *instr)
+{
+   return agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM ? 10 : 1;
 }

@@ -122,7 +122,7 @@ static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_b
    agxc_foreach_instr (instr, block) {
       const struct agxc_block *target = agxc_jump_target(shader, instr);
       if (target && target->index <= block->index)
-         return target->index;
+         return agxc_first_block(&block->loop->body)->index;
    }
    return UINT32_MAX;
 }
@@ -320,6 +320,18 @@ static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32
    return waits;
 }
 
+/* Where the code in front of a loop ends: it may jump to the loop's test. */
+static struct agxc_builder at_entry(struct agxc_shader *shader, struct agxc_block *before)
+{
+   struct agxc_builder b = agxc_at_end(shader, before);
+   struct agxc_instr *last = agx_list_empty(&before->instrs)
+                                ? NULL
+                                : agx_container_of(before->instrs.prev, struct agxc_instr, link);
+   if (last && agxc_jump_target(shader, last))
+      b.before = last;
+   return b;
+}
+
 /* What is under way where a loop begins and is needed inside would be waited for in each
  * iteration, although only the first one can find it unfinished: the wait goes in front where
  * that saves one inside. */
@@ -345,7 +357,7 @@ static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard
       if (waits_in_loop(shader, first, last, &without) >=
           waits_in_loop(shader, first, last, &board))
          continue;
-      insert_wait(agxc_at_end(shader, before), g);
+      insert_wait(at_entry(shader, before), g);
       board = without;
       progress = true;
    }
