@@ -99,16 +99,24 @@ static void what_is_missing_is_named(void **state)
    static const struct {
       const char *kernel;
       uint32_t opcode, word, value; /* of its first instruction of that opcode */
+      agx_status code;
       const char *message;
    } cases[] = {
-      {"kernels/image_fetch.spv", SpvOpTypeImage, 3, SpvDimRect, "dimension Rect"},
+      {"kernels/image_fetch.spv", SpvOpTypeImage, 3, SpvDimRect, AGX_UNIMPLEMENTED,
+       "dimension Rect"},
+      {"kernels/image_fetch.spv", SpvOpImageFetch, 5, SpvImageOperandsBiasMask,
+       AGX_INVALID_ARGUMENT, "operand Bias, which this instruction can't have"},
       {"kernels/image_sample.spv", SpvOpImageSampleExplicitLod, 5, SpvImageOperandsBiasMask,
-       "operand Bias"},
+       AGX_INVALID_ARGUMENT, "operand Bias, which this instruction can't have"},
       {"kernels/image_sample.spv", SpvOpImageSampleExplicitLod, 0,
-       7u << 16 | SpvOpImageSampleImplicitLod, "implicit level of detail"},
+       7u << 16 | SpvOpImageSampleImplicitLod, AGX_INVALID_ARGUMENT,
+       "operand Lod, which this instruction can't have"},
       {"kernels/image_sample.spv", SpvOpImageSampleExplicitLod, 5, SpvImageOperandsMinLodMask,
-       "operand MinLod"},
-      {"kernels/image_write.spv", SpvOpTypeImage, 3, SpvDimSubpassData, "dimension SubpassData"},
+       AGX_INVALID_ARGUMENT, "without Lod or Grad"},
+      {"kernels/image_quads_linear.spv", SpvOpImageSampleImplicitLod, 0,
+       5u << 16 | SpvOpImageSampleExplicitLod, AGX_INVALID_ARGUMENT, "at least 7"},
+      {"kernels/image_write.spv", SpvOpTypeImage, 3, SpvDimSubpassData, AGX_UNIMPLEMENTED,
+       "dimension SubpassData"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct agxc_options options = {.chip = agx_chip_find("g13g")};
@@ -119,8 +127,82 @@ static void what_is_missing_is_named(void **state)
          at += words[at] >> 16;
       assert_true(at < size / 4);
       words[at + cases[i].word] = cases[i].value;
-      assert_fails(agxc_compile(words, size, &options, &program), AGX_UNIMPLEMENTED,
-                   cases[i].message);
+      assert_fails(agxc_compile(words, size, &options, &program), cases[i].code, cases[i].message);
+      free(words);
+   }
+}
+
+/* Modules about quads with that execution mode changed, and for workgroups of other sizes. */
+static void quads_are_refused_by_name(void **state)
+{
+   static const struct {
+      const char *kernel;
+      uint32_t mode;
+      struct agxc_spec specs[3];
+      bool is_dynamic;
+      agx_status code;
+      const char *message;
+   } cases[] = {
+      {"kernels/quads_squares.spv",
+       SpvExecutionModeDerivativeGroupQuadsNV,
+       {{0, 4, 3}},
+       false,
+       AGX_INVALID_ARGUMENT,
+       "DerivativeGroupQuadsKHR with a workgroup of 3 x 2 x 1 threads: x and y must be multiples "
+       "of 2"},
+      {"kernels/quads_squares.spv",
+       SpvExecutionModeDerivativeGroupQuadsNV,
+       {{1, 4, 5}, {2, 4, 4}},
+       false,
+       AGX_INVALID_ARGUMENT,
+       "4 x 5 x 4 threads: x and y must be multiples of 2"},
+      {"kernels/quads_linear.spv",
+       SpvExecutionModeDerivativeGroupLinearNV,
+       {{0, 4, 3}, {1, 4, 3}, {2, 4, 2}},
+       false,
+       AGX_INVALID_ARGUMENT,
+       "DerivativeGroupLinearKHR with a workgroup of 3 x 3 x 2 threads: their number must be a "
+       "multiple of 4"},
+      {"kernels/quads_linear.spv",
+       SpvExecutionModeDerivativeGroupLinearNV,
+       {{0}},
+       true,
+       AGX_UNIMPLEMENTED,
+       "DerivativeGroupLinearKHR with a workgroup size that launches choose"},
+      {"kernels/quads_linear.spv",
+       SpvExecutionModeSubgroupUniformControlFlowKHR,
+       {{0}},
+       false,
+       AGX_INVALID_ARGUMENT,
+       "without execution mode DerivativeGroupQuadsKHR or DerivativeGroupLinearKHR"},
+      {"kernels/image_quads_linear.spv",
+       SpvExecutionModeSubgroupUniformControlFlowKHR,
+       {{0}},
+       false,
+       AGX_INVALID_ARGUMENT,
+       "or give Lod or Grad"},
+      {"kernels/quads_linear.spv",
+       SpvExecutionModeQuads,
+       {{0}},
+       false,
+       AGX_UNIMPLEMENTED,
+       "execution mode Quads (24) is not supported"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_options options = {.chip = agx_chip_find("g13g"),
+                                     .specs = cases[i].specs,
+                                     .has_dynamic_local_size = cases[i].is_dynamic};
+      struct agx_program *program = NULL;
+      size_t size, at = FIRST_INSTRUCTION;
+      uint32_t *words = read_kernel(cases[i].kernel, &size);
+      while (options.spec_count < 3 && cases[i].specs[options.spec_count].bytes)
+         options.spec_count++;
+      while (at < size / 4 && ((words[at] & 0xffff) != SpvOpExecutionMode ||
+                               words[at + 2] == SpvExecutionModeLocalSize))
+         at += words[at] >> 16;
+      assert_true(at < size / 4);
+      words[at + 2] = cases[i].mode;
+      assert_fails(agxc_compile(words, size, &options, &program), cases[i].code, cases[i].message);
       free(words);
    }
 }
@@ -142,6 +224,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_level_that_may_be_missing_costs_one_select),
       cmocka_unit_test(checks_cost_one_select_each),
       cmocka_unit_test(what_is_missing_is_named),
+      cmocka_unit_test(quads_are_refused_by_name),
       cmocka_unit_test(unsized_samplers_are_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

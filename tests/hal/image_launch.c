@@ -45,6 +45,11 @@ void image_drop_bindings(struct image_launch *it)
    it->count = 0;
 }
 
+int image_launch_open_noopt(void **state)
+{
+   return open_with(state, "validate,bounds,noopt");
+}
+
 int image_launch_close(void **state)
 {
    struct image_launch *it = *state;

@@ -18,9 +18,11 @@ struct image_launch {
    uint32_t robustness; /* of the executable */
 };
 
-/* cmocka's set-up and tear-down: a launch as the state. The second watches bounds as well. */
+/* cmocka's set-up and tear-down: a launch as the state. The second watches bounds as well, the
+ * third compiles without optimisation besides. */
 int image_launch_open(void **state);
 int image_launch_open_bounds(void **state);
+int image_launch_open_noopt(void **state);
 int image_launch_close(void **state);
 
 /* The host may read it; agx_release() it, or bind it. */

@@ -50,6 +50,10 @@ done
 for kernel in atomic3 fetch gather heap more query sample samplers samples texels write; do
    $glsl image_$kernel.comp -o image_$kernel.spv
 done
+for kernel in quads image_quads; do # these with glslang 15 or newer
+   $glsl $kernel.comp -o ${kernel}_squares.spv
+   $glsl -DLINEAR $kernel.comp -o ${kernel}_linear.spv
+done
 for kind in HEAP HEAP_LEVEL LAYER SAMPLE TEXEL TEXEL_STORE; do
    $glsl -DKIND=$kind image_cost.comp -o image_cost_$(echo $kind | tr A-Z a-z).spv
 done

@@ -90,10 +90,16 @@ static void name_texture_operands(struct agx_isa_instr *isa, const struct agxc_i
    if (!samples)
       return;
    name_state(encoded(isa, instr, agxc_machine_sampler(instr)), AGX_ISA_SS);
+   /* Four registers change, but a mask may choose fewer results. */
+   encoded(isa, instr, agxc_machine_r(instr))->count =
+      (uint8_t)__builtin_popcount((unsigned)agxc_machine_mask(instr)->imm);
    struct agx_isa_operand *lod = encoded(isa, instr, agxc_machine_lod(instr));
    struct agx_isa_operand *extra = encoded(isa, instr, agxc_machine_extra(instr));
-   if (lod->bits == 32) /* derivatives */
-      lod->count = 2;
+   if (lod->bits == 32) { /* derivatives; with a least level behind them they count in halves */
+      bool has_least = agxc_machine_lod(instr)->count % 2;
+      lod->bits = has_least ? 16 : 32;
+      lod->count = has_least ? 5 : 2;
+   }
    if (extra->count == 2) { /* reference and offset */
       extra->bits = 16;
       extra->count = 3;

@@ -55,6 +55,10 @@ enum agxc_shuffle {
    AGXC_SHUFFLE_QUAD,   /* lane `operand` of the own quad */
 };
 
+/* What an IMAGE_SAMPLE gathers, behind the channels: the level that it would sample, and that level
+ * before it is clamped. */
+#define AGXC_GATHER_LEVELS 5
+
 /* What REDUCE and SCAN combine with: enum agx_isa_subop, and what no machine instruction has. */
 #define AGXC_COMBINE_IMUL 32
 

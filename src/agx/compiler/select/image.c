@@ -27,7 +27,7 @@ static struct agxc_ref select_level(struct agxc_selector *s, struct agxc_ref lev
 {
    if (level.kind == AGXC_NONE)
       return level;
-   if (level.count > 1) /* derivatives */
+   if (level.count > 1) /* derivatives, and perhaps the least level */
       return agxc_select_reg(s, level);
    const struct agxc_instr *cut = agxc_select_def_is(s, &level, AGXC_OP_TRUNC);
    if (cut && agxc_src_a(cut)->kind == AGXC_UNIFORM)
@@ -43,7 +43,7 @@ static unsigned level_mode(const struct agxc_ref *level)
    if (level->kind == AGXC_NONE)
       return AGX_ISA_LOD_MODE_AUTO_LOD;
    if (level->count > 1)
-      return AGX_ISA_LOD_MODE_LOD_GRAD;
+      return level->count % 2 ? AGX_ISA_LOD_MODE_LOD_GRAD_MIN : AGX_ISA_LOD_MODE_LOD_GRAD;
    return level->kind == AGXC_UNIFORM ? AGX_ISA_LOD_MODE_LOD_MIN_U : AGX_ISA_LOD_MODE_LOD_MIN;
 }
 
@@ -98,9 +98,11 @@ static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_instr *machine = agxc_select_instr(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
                                                   agxc_select_dest(instr), 6, srcs);
    agxc_set_machine_dim(machine, agxc_imm_dim(instr));
-   agxc_set_machine_mask(machine, 15);
+   bool queries = is_sample && agxc_imm_gather(instr) == AGXC_GATHER_LEVELS;
+   agxc_set_machine_mask(machine, queries ? 3 : 15);
+   agxc_set_machine_query_lod(machine, queries);
    agxc_set_machine_lod_mode(machine, level_mode(&srcs[4]));
-   if (is_sample && agxc_imm_gather(instr))
+   if (is_sample && agxc_imm_gather(instr) && !queries)
       agxc_set_machine_gather(machine, 2 * agxc_imm_gather(instr) - 1);
    agxc_set_machine_shadow(machine, compares);
    agxc_set_machine_rw(machine, instr->op == AGXC_OP_IMAGE_LOAD);

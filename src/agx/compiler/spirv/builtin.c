@@ -66,7 +66,7 @@ struct agxc_ref agxc_spv_read_builtin(struct agxc_spv *s, const struct agxc_spv_
       if (sysvals[i].builtin == builtin) {
          uint32_t which =
             sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
-         return agxc_build_sysval(&s->b, (enum agxc_sysval)which);
+         return agxc_spv_quad_sysval(s, which);
       }
    if (s->shader->is_vertex && builtin < SpvBuiltInSubgroupEqMask &&
        builtin != SpvBuiltInSubgroupSize)

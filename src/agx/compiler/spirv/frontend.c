@@ -90,6 +90,7 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
    agxc_spv_instr_at(s, s->entry_word);
    set_local_size(s);
    agxc_spv_check_dynamic_size(s);
+   agxc_spv_check_quads(s);
    agxc_spv_assign_bindings(s);
    agxc_spv_emit_entry(s);
    agxc_spv_prune_bindings(s);

@@ -18,6 +18,10 @@ struct agxc_ref agxc_spv_as_written(struct agxc_ref product);
 struct agxc_ref agxc_spv_add_limited(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b,
                                      bool is_signed, unsigned bits);
 
+/* What the neighbour of the own quad along an axis has, minus the own value: the derivative but for
+ * its sign. Fails where the entry point has no quads (quad.c). */
+struct agxc_ref agxc_spv_quad_step(struct agxc_spv *s, struct agxc_ref value, uint32_t axis);
+
 /* Emits an operation that is one to one, as op.def says. */
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in);
 #define OP(name, words, flags, handler)                                                            \

@@ -96,6 +96,9 @@ void agxc_spv_init_shared(struct agxc_spv *s);
 /* A component of what p points to, which is a variable decorated BuiltIn. */
 struct agxc_ref agxc_spv_read_builtin(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                       uint32_t component);
+/* A system value (enum agxc_sysval) as the module counts invocations: those of a quad are lanes 4k
+ * to 4k + 3 (quad.c). */
+struct agxc_ref agxc_spv_quad_sysval(struct agxc_spv *s, uint32_t sysval);
 /* Threads of a workgroup along an axis, where the launch chooses. */
 struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis);
 /* The first word of SubgroupEqMask and its like. */

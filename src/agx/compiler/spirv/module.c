@@ -88,6 +88,11 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
       return; /* structure is followed: lanes meet where a construct ends */
    if (mode == SpvExecutionModeXfb && s->shader->is_vertex)
       return; /* outputs are captured anyway */
+   if (!s->shader->is_vertex && (mode == SpvExecutionModeDerivativeGroupQuadsNV ||
+                                 mode == SpvExecutionModeDerivativeGroupLinearNV)) {
+      agxc_spv_read_quad_mode(s, mode);
+      return;
+   }
    if (mode == SpvExecutionModeSubgroupSize) {
       uint32_t size = agxc_spv_operand(s, in, 2);
       if (size != AGX_SIMD_LANES)

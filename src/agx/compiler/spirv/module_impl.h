@@ -35,6 +35,11 @@ void agxc_spv_note_constant(struct agxc_spv *s, const struct agxc_spv_instr *in,
 /* Lists parameters, when it is known which bindings there are. */
 void agxc_spv_reflect(struct agxc_spv *s);
 
+/* Notes an execution mode that makes quads of invocations; two different ones fail. */
+void agxc_spv_read_quad_mode(struct agxc_spv *s, uint32_t mode);
+/* Fails where such a mode does not fit the workgroup's size, which is known by then. */
+void agxc_spv_check_quads(struct agxc_spv *s);
+
 /* Finds, before functions are read, constants that are none where launches choose the size. */
 void agxc_spv_mark_dynamic_size(struct agxc_spv *s);
 /* Checks, before functions are emitted, that launches may choose what the options let them. */

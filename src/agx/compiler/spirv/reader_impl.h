@@ -99,10 +99,14 @@ enum agxc_spv_atomic_variant {
    AGXC_SPV_ATOMIC_FMIN,
    AGXC_SPV_ATOMIC_FMAX,
 };
+enum agxc_spv_quad_variant { /* of derivatives: the axis, or both */
+   AGXC_SPV_QUAD_WIDTH = 2,
+};
 enum agxc_spv_sample_variant {
    AGXC_SPV_SAMPLE_GATHERS = 1,
    AGXC_SPV_SAMPLE_PROJECTS = 2,
    AGXC_SPV_SAMPLE_COMPARES = 4,
+   AGXC_SPV_SAMPLE_IMPLIES = 8, /* the level of detail */
 };
 
 struct agxc_spv_op {

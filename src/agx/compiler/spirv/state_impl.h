@@ -274,6 +274,7 @@ struct agxc_spv {
    struct agxc_spv_vertex *vertex; /* of a vertex stage, else NULL */
    uint32_t size_ids[3];           /* LocalSizeId, or the WorkgroupSize constant */
    bool has_size, size_is_ids;
+   uint32_t quad_mode;         /* which invocations are quads: an SpvExecutionMode, or 0 (quad.c) */
    uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
    uint32_t glsl_import;
    struct agxc_spv_variable *variables, **variables_tail;

@@ -19,6 +19,7 @@
 #define GATHERS       AGXC_SPV_SAMPLE_GATHERS
 #define PROJECTS      AGXC_SPV_SAMPLE_PROJECTS
 #define COMPARES      AGXC_SPV_SAMPLE_COMPARES
+#define IMPLIES       AGXC_SPV_SAMPLE_IMPLIES
 
 #define LINE(name, least, bits, ...)                                                               \
    [AGXC_SPV_OP_INDEX(SpvOp##name)] = {.words = (least), .flags = (bits), __VA_ARGS__},

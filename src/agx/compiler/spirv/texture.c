@@ -5,8 +5,8 @@
  * reaches. Where the level is known to be there, nothing is added.
  * Source: docs/hw/access.md 5.1, docs/hw/machine.md 14.
  *
- * Refused by name: implicit levels (with biases and level queries), minimum levels, and levels of
- * gathers.
+ * An implicit level of detail becomes gradients, which quad.c computes; a bias scales them. Refused
+ * by name: levels of gathers.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
@@ -14,27 +14,32 @@
 
 struct operands {
    uint32_t none; /* offset 0 in the table of read_operands() */
-   uint32_t lod, offset, offsets, gradients[2], sample; /* ids, or 0 */
+   uint32_t bias, lod, offset, offsets, gradients[2], sample, least; /* ids, or 0 */
 };
 
-/* The optional image operands from operand i on. */
+/* Operands that say or change the level of detail. */
+#define OF_LEVELS                                                                                  \
+   (SpvImageOperandsBiasMask | SpvImageOperandsLodMask | SpvImageOperandsGradMask |                \
+    SpvImageOperandsMinLodMask)
+
+/* The optional image operands from operand i on, but for those that the instruction can't have. */
 static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                                     uint32_t i)
+                                     uint32_t i, uint32_t wrong)
 {
    static const struct {
       uint32_t bit;
       uint8_t words;
-      const char *refused; /* NULL: taken, or without effect here */
-      size_t offset;       /* of the first id in struct operands; 0: not kept */
+      const char *name; /* of those that may be wrong */
+      size_t offset;    /* of the first id in struct operands; 0: without effect here */
    } rows[] = {
-      {SpvImageOperandsBiasMask, 1, "Bias", 0},
-      {SpvImageOperandsLodMask, 1, NULL, offsetof(struct operands, lod)},
-      {SpvImageOperandsGradMask, 2, NULL, offsetof(struct operands, gradients)},
+      {SpvImageOperandsBiasMask, 1, "Bias", offsetof(struct operands, bias)},
+      {SpvImageOperandsLodMask, 1, "Lod", offsetof(struct operands, lod)},
+      {SpvImageOperandsGradMask, 2, "Grad", offsetof(struct operands, gradients)},
       {SpvImageOperandsConstOffsetMask, 1, NULL, offsetof(struct operands, offset)},
       {SpvImageOperandsOffsetMask, 1, NULL, offsetof(struct operands, offset)},
       {SpvImageOperandsConstOffsetsMask, 1, NULL, offsetof(struct operands, offsets)},
       {SpvImageOperandsSampleMask, 1, NULL, offsetof(struct operands, sample)},
-      {SpvImageOperandsMinLodMask, 1, "MinLod", 0},
+      {SpvImageOperandsMinLodMask, 1, "MinLod", offsetof(struct operands, least)},
       {SpvImageOperandsMakeTexelAvailableMask, 1, NULL, 0},
       {SpvImageOperandsMakeTexelVisibleMask, 1, NULL, 0},
       {SpvImageOperandsNonPrivateTexelMask, 0, NULL, 0},
@@ -50,9 +55,8 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       if (!(mask & rows[row].bit))
          continue;
       mask &= ~rows[row].bit;
-      if (rows[row].refused)
-         agxc_spv_missing(s, "image operand %s is not supported: compute the level of detail",
-                          rows[row].refused);
+      if (wrong & rows[row].bit)
+         agxc_spv_invalid(s, "image operand %s, which this instruction can't have", rows[row].name);
       uint32_t *ids = (uint32_t *)((char *)&operands + rows[row].offset);
       for (uint32_t word = 0; word < rows[row].words; word++) {
          uint32_t id = agxc_spv_operand(s, in, i++);
@@ -249,7 +253,7 @@ void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in
 {
    const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
-   struct operands operands = read_operands(s, in, 2);
+   struct operands operands = read_operands(s, in, 2, OF_LEVELS & ~SpvImageOperandsLodMask);
    if (type->image.is_storage != (in->opcode == SpvOpImageRead))
       agxc_spv_invalid(s, "of image type %u", type->id);
    struct coordinates c =
@@ -282,11 +286,18 @@ void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in
    define_texel(s, in, type, texel);
 }
 
-/* The derivatives of x, then of y, then of z, each along columns and rows. */
-static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
-                                 const struct operands *operands)
+/* ---- levels of detail --------------------------------------------------- */
+
+static uint32_t gradient_axes(const struct agxc_spv_type *image)
 {
-   struct agxc_ref *d[2], out[6];
+   return AGX_MAX(axes_of[image->image.dim], 2u); /* those of one dimension are rows of two */
+}
+
+/* The derivatives of x, then of y, then of z, each along columns and rows. */
+static void read_gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
+                           const struct operands *operands, struct agxc_ref out[6])
+{
+   struct agxc_ref *d[2];
    uint32_t axes = axes_of[image->image.dim];
    for (uint32_t i = 0; i < 2; i++) {
       uint32_t count;
@@ -294,28 +305,81 @@ static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type 
          component_of(s, operands->gradients[i], &d[i], &count);
       if (component->kind != AGXC_SPV_FLOAT || component->bits != 32 || count != axes)
          agxc_spv_invalid(s, "derivatives %u", operands->gradients[i]);
-      for (uint32_t axis = 0; axis < AGX_MAX(axes, 2u); axis++)
+      for (uint32_t axis = 0; axis < gradient_axes(image); axis++)
          out[2 * axis + i] = axis < axes ? d[i][axis] : agxc_spv_u32(0);
    }
-   return agxc_collect(&s->b, 2 * AGX_MAX(axes, 2u), out);
 }
 
-/* A half, or derivatives; none of what is gathered, which the first level gives. */
-static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_type *image,
-                                    const struct operands *operands, bool is_gather)
+/* A float operand, in so many bits. */
+static struct agxc_ref level_operand(struct agxc_spv *s, uint32_t id, uint32_t bits)
 {
+   struct agxc_ref value = agxc_spv_scalar(s, id, AGXC_SPV_FLOAT);
+   return value.bits == bits ? value : agxc_spv_build1(s, AGXC_OP_F2F, bits, value);
+}
+
+/* The same, of the quad. No sign is wanted: a level comes from lengths, and what anisotropy looks
+ * at is a line. A bias of n makes the footprint 2^n as long. */
+static void imply_gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
+                            const struct operands *operands, const struct coordinates *c,
+                            struct agxc_ref out[6])
+{
+   uint32_t axes = axes_of[image->image.dim];
+   struct agxc_ref scale = agxc_none();
+   if (operands->bias)
+      scale = agxc_spv_build1(s, AGXC_OP_FEXP2, 32, level_operand(s, operands->bias, 32));
+   for (uint32_t i = 0; i < 2 * gradient_axes(image); i++) {
+      out[i] = i / 2 < axes ? agxc_spv_quad_step(s, c->at[i / 2], i % 2) : agxc_spv_u32(0);
+      if (operands->bias && i / 2 < axes)
+         out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, out[i], scale);
+   }
+}
+
+/* Gradients, and the least level behind them. */
+static struct agxc_ref level_by_gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                          const struct operands *operands,
+                                          const struct coordinates *c)
+{
+   struct agxc_ref out[7];
+   uint32_t count = 2 * gradient_axes(image);
+   if (operands->gradients[0])
+      read_gradients(s, image, operands, out);
+   else
+      imply_gradients(s, image, operands, c, out);
+   if (operands->least)
+      out[count++] = agxc_spv_resize(s, level_operand(s, operands->least, 16), 32, false);
+   return agxc_collect(&s->b, count, out);
+}
+
+/* A half, or gradients; none of what is gathered, which the first level gives. */
+static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                    const struct operands *operands, const struct coordinates *c,
+                                    uint32_t variant)
+{
+   bool is_gather = variant & AGXC_SPV_SAMPLE_GATHERS;
    if (is_gather && (operands->lod || operands->gradients[0]))
       agxc_spv_missing(s,
                        "level of an ImageGather is not supported: gather from level 0, or fetch");
    if (is_gather)
       return agxc_none();
-   if (operands->gradients[0])
-      return gradients(s, image, operands);
+   if (operands->gradients[0] || variant & AGXC_SPV_SAMPLE_IMPLIES)
+      return level_by_gradients(s, image, operands, c);
    if (!operands->lod)
       agxc_spv_invalid(s, "without Lod or Grad");
-   struct agxc_ref level = agxc_spv_scalar(s, operands->lod, AGXC_SPV_FLOAT);
-   return level.bits == 16 ? level : agxc_spv_build1(s, AGXC_OP_F2F, 16, level);
+   if (operands->least)
+      agxc_spv_invalid(s, "image operand MinLod beside Lod");
+   return level_operand(s, operands->lod, 16);
 }
+
+/* Which operands about levels a sampling instruction can't have; of gathers some are refused. */
+static uint32_t wrong_operands(uint32_t variant)
+{
+   if (variant & AGXC_SPV_SAMPLE_GATHERS)
+      return SpvImageOperandsBiasMask | SpvImageOperandsMinLodMask;
+   return variant & AGXC_SPV_SAMPLE_IMPLIES ? SpvImageOperandsLodMask | SpvImageOperandsGradMask
+                                            : SpvImageOperandsBiasMask;
+}
+
+/* ---- samples ------------------------------------------------------------ */
 
 /* Divides coordinates, and what they are compared with, by the component behind them. */
 static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint32_t id,
@@ -387,7 +451,8 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
    bool is_gather = variant & AGXC_SPV_SAMPLE_GATHERS;
    bool compares = variant & AGXC_SPV_SAMPLE_COMPARES;
    uint32_t coordinates = agxc_spv_operand(s, in, 1);
-   struct operands operands = read_operands(s, in, is_gather || compares ? 3 : 2);
+   struct operands operands =
+      read_operands(s, in, is_gather || compares ? 3 : 2, wrong_operands(variant));
    uint32_t gather = is_gather ? gathered_channel(s, in) : 0;
    struct agxc_ref reference = agxc_none();
    if (type->image.dim == SpvDimBuffer || type->image.is_multisampled)
@@ -401,7 +466,8 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
    if (variant & AGXC_SPV_SAMPLE_PROJECTS)
       project(s, type, coordinates, &c, &reference);
    round_layer(s, image, &c);
-   struct agxc_ref at = vector_of(s, &c), level = sample_level(s, type, &operands, gather), texel;
+   struct agxc_ref at = vector_of(s, &c), level = sample_level(s, type, &operands, &c, variant),
+                   texel;
    if (operands.offsets && !is_gather)
       agxc_spv_invalid(s, "offsets of what is no gather");
    if (operands.offsets)
@@ -412,11 +478,25 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
    define_texel(s, in, type, texel);
 }
 
-/* Derivatives are those of a quad of pixels, which compute programs don't have. */
-void agxc_spv_op_image_implicit(struct agxc_spv *s, const struct agxc_spv_instr *in)
+/* The level that a sample would come from, and the same before the view and the sampler clamp it.
+ * Coordinates are without a layer. */
+void agxc_spv_op_image_lod(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   agxc_spv_missing(
-      s, "implicit level of detail in a compute shader is not supported: give Lod or Grad");
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
+   const struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_FLOAT);
+   struct agxc_spv_type flat = *agxc_spv_image_type(image);
+   const struct operands none = {0};
+   if (flat.image.dim == SpvDimBuffer || flat.image.is_multisampled)
+      agxc_spv_invalid(s, "of image type %u", flat.id);
+   if (type->kind != AGXC_SPV_VECTOR || type->count != 2 || type->elem->bits != 32)
+      agxc_spv_invalid(s, "result type %u", type->id);
+   flat.image.is_array = false;
+   struct coordinates c =
+      read_coordinates(s, &flat, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT, agxc_spv_f32(0.5f));
+   struct agxc_ref level = level_by_gradients(s, &flat, &none, &c), *out = agxc_spv_refs(s, 4);
+   agxc_split(&s->b,
+              emit_sample(s, image, vector_of(s, &c), level, agxc_none(), AGXC_GATHER_LEVELS), out);
+   agxc_spv_define(s, in, out);
 }
 
 void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -425,7 +505,7 @@ void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
    if (!type->image.is_storage)
       agxc_spv_invalid(s, "to image type %u, which is no storage image", type->id);
-   struct operands operands = read_operands(s, in, 3);
+   struct operands operands = read_operands(s, in, 3, OF_LEVELS & ~SpvImageOperandsLodMask);
    need_sample(s, type, &operands);
    if (operands.lod)
       agxc_spv_missing(
