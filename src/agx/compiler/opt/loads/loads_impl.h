@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "agx/compiler/analysis/loop_shape.h"
 #include "agx/compiler/ir/ir.h"
 
 /* Loads of one scoreboard group: more of them do not wait together. */
@@ -25,6 +26,9 @@ static inline bool agxc_is_constant_load(const struct agxc_instr *instr)
 {
    return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_reads_constant(instr);
 }
+
+/* Moves what the loop's header computes of values that never change in front of the loop. */
+void agxc_lift_test(const struct agxc_loop_shape *shape);
 
 struct agxc_slice {
    /* Whether the place has the value already. */

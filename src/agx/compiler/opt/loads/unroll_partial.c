@@ -6,9 +6,10 @@
  *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
  *    for (; i < n; i += step) body(i)
  *
- * Loads of four iterations wait together, neighbours join, and three of four tests are saved. The
- * limit n - 3 * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step.
- * An induction variable below it can take the four steps without wrapping either.
+ * Loads of four iterations wait together, neighbours join, and three of four tests are saved. What
+ * is the same in all iterations doesn't count: passes behind this one take it out. The limit n - 3
+ * * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step. An induction
+ * variable below it can take the four steps without wrapping either.
  *
  * Where the number of iterations is known and a multiple of four, the copies are put behind each
  * other in the loop as it is, without tests in between.
@@ -20,12 +21,20 @@
  * length, and in front of the passes that join what the copies repeat.
  */
 #include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_SIZE 48u /* instructions in all copies ... */
-#define MAX_LONG 96u /* ... where none are left over, or loads of four join or wait together */
-#define MAX_STEP 8   /* longer ones share a loop among lanes: few iterations each */
+#define MAX_SIZE 48u  /* instructions in all copies ... */
+#define MAX_LONG 96u  /* ... where none are left over, or loads of four join or wait together */
+#define MAX_COPY 384u /* with what is the same in all iterations, until opt_cse joins it */
+#define MAX_STEP 8    /* longer ones share a loop among lanes: few iterations each */
+
+struct pass {
+   struct agxc_shader *shader;
+   struct agxc_clone_map map;
+   agx_bitset_word *varying; /* values that change from iteration to iteration */
+};
 
 /* ---- choosing ---------------------------------------------------------- */
 
@@ -55,15 +64,36 @@ static uint32_t most_instructions(const struct agxc_induction *c, unsigned facto
    return goes_up(c, factor) || loads ? MAX_LONG : MAX_SIZE;
 }
 
-/* How many iterations at a time; 1: leave it. */
-static unsigned choose_factor(const struct agxc_induction *c)
+/* Instructions of an iteration without those that are the same in all. */
+static uint32_t varying_size(struct pass *pass, const struct agxc_loop_shape *shape)
 {
-   const struct agxc_loop_shape *shape = &c->shape;
+   uint32_t size = 0;
+   agxc_foreach_loop_block (block, shape->shader, shape->loop) {
+      agxc_foreach_instr (instr, block) {
+         bool varies = instr->op == AGXC_OP_PHI || !agxc_is_movable(instr) ||
+                       (agxc_flags(instr) & AGXC_READS_MEMORY && !agxc_reads_constant(instr));
+         agxc_foreach_src (src, instr)
+            varies |= !agxc_loop_is_invariant(shape, src) &&
+                      agx_bitset_test(pass->varying, src->value->id);
+         agxc_foreach_dest (dest, instr)
+            if (varies)
+               agx_bitset_set(pass->varying, dest->value->id);
+         if (varies && instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV)
+            size += agxc_op_size(instr);
+      }
+   }
+   return size;
+}
+
+/* How many iterations at a time; 1: leave it. */
+static unsigned choose_factor(struct pass *pass, const struct agxc_induction *c)
+{
    unsigned factor = AGXC_LOADS_MAX_ITERATIONS;
-   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) || shape->inner_loops ||
-       shape->barriers || shape->flags & AGXC_CROSS_LANE)
+   if (c->step > MAX_STEP || c->is_inclusive)
       return 1;
-   while (factor > 1 && factor * shape->size > most_instructions(c, factor))
+   uint32_t size = varying_size(pass, &c->shape);
+   while (factor > 1 &&
+          (factor * size > most_instructions(c, factor) || factor * c->shape.size > MAX_COPY))
       factor /= 2;
    return factor;
 }
@@ -172,16 +202,20 @@ static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clon
 
 /* ---- pass --------------------------------------------------------------- */
 
-struct pass {
-   struct agxc_shader *shader;
-   struct agxc_clone_map map;
-};
+static bool may_unroll(const struct agxc_loop_shape *shape)
+{
+   return !has_private_order(shape) && !shape->inner_loops && !shape->barriers &&
+          !(shape->flags & AGXC_CROSS_LANE);
+}
 
 static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
    struct agxc_induction c = {0};
-   unsigned factor = agxc_induction_find(&c, pass->shader, loop) ? choose_factor(&c) : 1;
+   if (!agxc_loop_shape_find(&c.shape, pass->shader, loop) || !may_unroll(&c.shape))
+      return false;
+   agxc_lift_test(&c.shape);
+   unsigned factor = agxc_induction_find(&c, pass->shader, loop) ? choose_factor(pass, &c) : 1;
    if (factor == 1)
       return false;
    if (goes_up(&c, factor))
@@ -193,7 +227,8 @@ static bool try_loop(void *user, struct agxc_loop *loop)
 
 bool agxc_opt_unroll_partial(struct agxc_shader *shader)
 {
-   struct pass pass = {.shader = shader};
    agxc_index(shader);
+   struct pass pass = {.shader = shader,
+                       .varying = agxc_bitset_new(shader, shader->value_count + 1ull)};
    return agxc_loops_visit(&shader->body, try_loop, &pass);
 }

@@ -65,23 +65,6 @@ struct predicated {
 
 /* ---- shape --------------------------------------------------------------- */
 
-/* What the test needs of values that never change stands before the loop: it runs at once. */
-static void lift_test(struct agxc_loop_shape *shape)
-{
-   struct agxc_builder b = agxc_at_end(shape->shader, agxc_block_before(&shape->loop->node));
-   agxc_foreach_instr_safe (instr, shape->header) {
-      if (!agxc_is_pure(instr) && !agxc_reads_constant(instr))
-         continue;
-      bool is_fixed = true;
-      agxc_foreach_src (src, instr)
-         is_fixed &= agxc_loop_is_invariant(shape, src);
-      if (!is_fixed)
-         continue;
-      agxc_instr_remove(instr);
-      agxc_insert(&b, instr);
-   }
-}
-
 /* Header, exit, one block; the continuing part is another or empty. */
 static bool is_straight(struct predicated *m, const struct agxc_loop_shape *shape)
 {
@@ -365,7 +348,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
        shape->private_loads || shape->private_stores || shape->flags & AGXC_CROSS_LANE ||
        !is_straight(&m, shape))
       return false;
-   lift_test(shape);
+   agxc_lift_test(shape);
    struct agxc_induction *c = &m.induction;
    if (!agxc_induction_find(c, pass->shader, loop) || c->step > AGXC_LOADS_MAX_STEP ||
        (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
