@@ -20,7 +20,7 @@ struct agxc_term {
    uint64_t factor;
 };
 
-#define AGXC_MAX_TERMS 4
+#define AGXC_MAX_TERMS 6
 
 struct agxc_memory_ref {
    enum agxc_space space;
