@@ -49,11 +49,12 @@ struct agxw_capture_record {
    uint32_t caller;
    const uint8_t *before, *after, *blobs;
    size_t blobs_bytes;
-   /* PAGES, LABEL */
+   /* PAGES, LABEL, IMPORT */
    uint32_t handle;
    /* PAGES: from offset on; agxw_capture_page reads them */
    uint64_t offset, page_count;
    enum agxw_capture_moment moment;
+   uint64_t object_bytes; /* IMPORT */
    /* PROCESS */
    uint32_t parent;
    /* LABEL, NOTE, PROCESS, OPEN: text */
@@ -84,6 +85,10 @@ struct agxw_capture_place {
 AGX_MUST_CHECK agx_status agxw_capture_page(struct agxw_capture_reader *reader,
                                             const struct agxw_capture_place *place, uint32_t offset,
                                             void *out_data, uint32_t bytes);
+
+/* Of a page's contents, AGXW_CAPTURE_PAGE_BYTES long: 0 for zeros only. Pages whose hashes are
+ * equal are taken for equal. */
+uint64_t agxw_capture_hash(const void *page);
 
 /* ---- state ------------------------------------------------------------- */
 

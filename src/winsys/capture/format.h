@@ -34,8 +34,9 @@ enum agxw_capture_type {
    AGXW_CAPTURE_NOTE = 4,    /* text without NUL: what the recorder has to say */
    /* From version 2 on: */
    AGXW_CAPTURE_PROCESS = 5, /* agxw_capture_process, its arguments, each with a NUL behind it */
-   AGXW_CAPTURE_OPEN = 6,  /* the device's name without NUL: what `file` stands for from here on */
-   AGXW_CAPTURE_CLOSE = 7, /* nothing: the device is closed */
+   AGXW_CAPTURE_OPEN = 6,   /* the device's name without NUL: what `file` stands for from here on */
+   AGXW_CAPTURE_CLOSE = 7,  /* nothing: the device is closed */
+   AGXW_CAPTURE_IMPORT = 8, /* agxw_capture_import: of the object that the last request imported */
 };
 
 /* Version 1: before every record. Records start at multiples of 8. */
@@ -95,6 +96,12 @@ struct agxw_capture_pages {
 struct agxw_capture_label {
    uint32_t handle;
    uint32_t reserved;
+};
+
+struct agxw_capture_import {
+   uint32_t handle;
+   uint32_t reserved; /* 0 */
+   uint64_t bytes;    /* of the object */
 };
 
 struct agxw_capture_process {

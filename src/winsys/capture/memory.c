@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
+#include "winsys/capture/capture.h"
 #include "winsys/capture/recorder_impl.h"
 
 #define PAGE_BYTES AGXW_CAPTURE_PAGE_BYTES
@@ -18,13 +19,13 @@
 static struct agxw_recorded_object *find_object(const struct agxw_recorder *recorder,
                                                 uint32_t handle)
 {
-   const struct agxw_table_entry *entry = agxw_table_find(&recorder->handles, 1, handle);
+   const struct agx_table_entry *entry = agx_table_find(&recorder->handles, 1, handle);
    return entry ? &recorder->objects[entry->value - 1] : NULL;
 }
 
 static bool name_object(struct agxw_recorder *recorder, uint32_t handle, size_t index)
 {
-   struct agxw_table_entry *entry = agxw_table_get(&recorder->handles, 1, handle);
+   struct agx_table_entry *entry = agx_table_get(&recorder->handles, 1, handle);
    if (entry)
       entry->value = index;
    return entry != NULL;
@@ -79,7 +80,7 @@ void agxw_recorder_release_memory(struct agxw_recorder *recorder)
       unmap_object(recorder, &recorder->objects[i]);
    free(recorder->objects);
    free(recorder->run);
-   agxw_table_fini(&recorder->handles);
+   agx_table_fini(&recorder->handles);
 }
 
 static void follow_bind(struct agxw_recorder *recorder, const struct agx_uapi_vm_bind *bind)
@@ -95,6 +96,13 @@ static void follow_bind(struct agxw_recorder *recorder, const struct agx_uapi_vm
    }
 }
 
+static void put_import(struct agxw_recorder *recorder, uint32_t handle, uint64_t bytes)
+{
+   const struct agxw_capture_import import = {.handle = handle, .bytes = bytes};
+   const struct iovec part = {(void *)&import, sizeof(import)};
+   agxw_capture_put(recorder->file, &recorder->origin, AGXW_CAPTURE_IMPORT, &part, 1);
+}
+
 void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, const void *argument)
 {
    switch (request) {
@@ -106,8 +114,10 @@ void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, cons
    case AGX_IOCTL_PRIME_FD_TO_HANDLE: {
       const struct agx_uapi_prime_handle *import = argument;
       int64_t bytes = recorder->ops->dmabuf_bytes(recorder->user, import->fd);
-      if (bytes > 0 && !find_object(recorder, import->handle))
+      if (bytes > 0 && !find_object(recorder, import->handle)) {
          add_object(recorder, import->handle, (uint64_t)bytes);
+         put_import(recorder, import->handle, (uint64_t)bytes);
+      }
       break;
    }
    case AGX_IOCTL_GEM_CLOSE: {
@@ -124,30 +134,6 @@ void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, cons
 }
 
 /* ---- contents ---- */
-
-#define LANES 8
-
-/* Lanes of their own don't wait for each other's products. Never 0 unless the page is all zero. */
-static uint64_t hash_page(const uint8_t *page)
-{
-   uint64_t lanes[LANES], any = 0;
-   for (unsigned lane = 0; lane < LANES; lane++)
-      lanes[lane] = 0x9e3779b97f4a7c15u + lane;
-   for (size_t i = 0; i < PAGE_BYTES; i += 8 * LANES) {
-      for (unsigned lane = 0; lane < LANES; lane++) {
-         uint64_t word = agx_load_u64(page + i + 8 * lane);
-         any |= word;
-         lanes[lane] = (lanes[lane] ^ word) * 0xff51afd7ed558ccdu;
-         lanes[lane] ^= lanes[lane] >> 32;
-      }
-   }
-   uint64_t hash = 0;
-   for (unsigned lane = 0; lane < LANES; lane++) {
-      hash = (hash ^ lanes[lane]) * 0xc4ceb9fe1a85ec53u;
-      hash ^= hash >> 29;
-   }
-   return any ? (hash ? hash : 1) : 0;
-}
 
 static bool map_object(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
 {
@@ -188,7 +174,7 @@ static void put_changes(struct agxw_recorder *recorder, struct agxw_recorded_obj
    uint64_t pages = object->size / PAGE_BYTES, first = 0, count = 0;
    for (uint64_t i = 0; i < pages; i++) {
       const uint8_t *page = object->memory + i * PAGE_BYTES;
-      if (hash_page(page) == object->hashes[i]) {
+      if (agxw_capture_hash(page) == object->hashes[i]) {
          put_run(recorder, object, moment, first, count);
          count = 0;
          continue;
@@ -201,7 +187,7 @@ static void put_changes(struct agxw_recorder *recorder, struct agxw_recorded_obj
          first = i;
       uint8_t *copy = recorder->run + count++ * PAGE_BYTES;
       memcpy(copy, page, PAGE_BYTES);
-      object->hashes[i] = hash_page(copy);
+      object->hashes[i] = agxw_capture_hash(copy);
    }
    put_run(recorder, object, moment, first, count);
 }

@@ -261,6 +261,12 @@ static bool parse(const struct agxw_capture_reader *reader, uint64_t bytes,
          return false;
       memcpy(&record->handle, payload, sizeof(record->handle));
       return true;
+   case AGXW_CAPTURE_IMPORT:
+      if (!is_new || bytes != sizeof(struct agxw_capture_import))
+         return false;
+      memcpy(&record->handle, payload, sizeof(record->handle));
+      record->object_bytes = agx_load_u64(payload + offsetof(struct agxw_capture_import, bytes));
+      return true;
    case AGXW_CAPTURE_NOTE:
       return parse_text(payload, bytes, 0, record);
    case AGXW_CAPTURE_PROCESS:

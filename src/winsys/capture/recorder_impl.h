@@ -5,7 +5,7 @@
 #pragma once
 
 #include "winsys/capture/file.h"
-#include "winsys/capture/table.h"
+#include "base/table.h"
 
 /* A GEM object. */
 struct agxw_recorded_object {
@@ -25,9 +25,9 @@ struct agxw_recorder {
    uint32_t done;       /* a syncobj of our own that submissions signal; 0: none yet */
    struct agxw_recorded_object *objects;
    size_t object_count, object_capacity;
-   struct agxw_table handles; /* 1 + index of the object */
-   uint8_t *run;              /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
-   bool is_short;             /* of memory: what is missing is not recorded */
+   struct agx_table handles; /* 1 + index of the object */
+   uint8_t *run;             /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
+   bool is_short;            /* of memory: what is missing is not recorded */
 };
 
 /* Follows what a request that succeeded did to objects. `argument` is as it came out. */

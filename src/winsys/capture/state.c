@@ -10,7 +10,7 @@
 #include "winsys/asahi_uapi.h"
 #include "winsys/capture/capture.h"
 #include "winsys/capture/ranges.h"
-#include "winsys/capture/table.h"
+#include "base/table.h"
 
 #define PAGE_BYTES AGXW_CAPTURE_PAGE_BYTES
 
@@ -31,14 +31,14 @@ struct array {
 struct agxw_capture_device {
    struct agxw_capture_state *state;
    struct array objects, spaces, queues;
-   struct agxw_table table;
+   struct agx_table table;
 };
 
 struct agxw_capture_state {
    const struct agx_host_alloc *alloc;
    struct agxw_capture_reader *reader;
-   struct array devices;     /* struct agxw_capture_device * */
-   struct agxw_table opened; /* (process, file): 1 + index of the device */
+   struct array devices;    /* struct agxw_capture_device * */
+   struct agx_table opened; /* (process, file): 1 + index of the device */
    agx_status damage;
    char damage_text[AGX_ERROR_TEXT_BYTES];
 };
@@ -68,7 +68,7 @@ static void *grow(const struct agx_host_alloc *alloc, struct array *array, size_
 
 static agx_status add_device(struct agxw_capture_state *state, uint32_t process, uint32_t file)
 {
-   struct agxw_table_entry *entry = agxw_table_get(&state->opened, process, file + UINT64_C(1));
+   struct agx_table_entry *entry = agx_table_get(&state->opened, process, file + UINT64_C(1));
    struct agxw_capture_device **place =
       entry ? grow(state->alloc, &state->devices, sizeof(*place)) : NULL;
    if (!place)
@@ -87,8 +87,8 @@ static agx_status add_device(struct agxw_capture_state *state, uint32_t process,
 struct agxw_capture_device *agxw_capture_state_device(const struct agxw_capture_state *state,
                                                       const struct agxw_capture_record *record)
 {
-   const struct agxw_table_entry *entry =
-      agxw_table_find(&state->opened, record->process, record->file + UINT64_C(1));
+   const struct agx_table_entry *entry =
+      agx_table_find(&state->opened, record->process, record->file + UINT64_C(1));
    return entry ? ((struct agxw_capture_device **)state->devices.data)[entry->value - 1] : NULL;
 }
 
@@ -103,7 +103,7 @@ static void free_device(struct agxw_capture_device *device)
    agx_host_free(alloc, device->spaces.data, device->spaces.capacity * sizeof(struct agxw_ranges));
    agx_host_free(alloc, device->queues.data,
                  device->queues.capacity * sizeof(struct agxw_capture_queue));
-   agxw_table_fini(&device->table);
+   agx_table_fini(&device->table);
    agx_host_free(alloc, device, sizeof(*device));
 }
 
@@ -112,15 +112,15 @@ static void free_device(struct agxw_capture_device *device)
 /* 1 + index of what has that number, or 0. */
 static uint32_t find(const struct agxw_capture_device *device, enum group group, uint32_t number)
 {
-   const struct agxw_table_entry *entry =
-      agxw_table_find(&device->table, group, number + UINT64_C(1));
+   const struct agx_table_entry *entry =
+      agx_table_find(&device->table, group, number + UINT64_C(1));
    return entry ? (uint32_t)entry->value : 0;
 }
 
 static bool name(struct agxw_capture_device *device, enum group group, uint32_t number,
                  size_t value)
 {
-   struct agxw_table_entry *entry = agxw_table_get(&device->table, group, number + UINT64_C(1));
+   struct agx_table_entry *entry = agx_table_get(&device->table, group, number + UINT64_C(1));
    if (!entry)
       return false;
    entry->value = value;
@@ -285,8 +285,8 @@ static agx_status apply_pages(struct agxw_capture_device *device,
                       "capture damaged: contents of unknown buffer %u at offset %llu",
                       record->handle, (unsigned long long)record->file_offset);
    for (uint64_t i = 0; i < record->page_count; i++) {
-      struct agxw_table_entry *entry = agxw_table_get(
-         &device->table, GROUP_PAGES + (uint64_t)object, record->offset / PAGE_BYTES + i);
+      struct agx_table_entry *entry = agx_table_get(&device->table, GROUP_PAGES + (uint64_t)object,
+                                                    record->offset / PAGE_BYTES + i);
       if (!entry)
          return out_of_memory();
       entry->value = record->file_offset;
@@ -307,12 +307,20 @@ static void apply_label(struct agxw_capture_device *device,
    object->label[length] = 0;
 }
 
+static void apply_import(struct agxw_capture_device *device,
+                         const struct agxw_capture_record *record)
+{
+   uint32_t found = find(device, GROUP_HANDLES, record->handle);
+   if (found)
+      object_at(device, found)->bytes = record->object_bytes;
+}
+
 agx_status agxw_capture_state_apply(struct agxw_capture_state *state,
                                     const struct agxw_capture_record *record)
 {
    struct agxw_capture_device *device = agxw_capture_state_device(state, record);
    bool is_of_device = record->type == AGXW_CAPTURE_REQUEST || record->type == AGXW_CAPTURE_PAGES ||
-                       record->type == AGXW_CAPTURE_LABEL;
+                       record->type == AGXW_CAPTURE_LABEL || record->type == AGXW_CAPTURE_IMPORT;
    if (record->type == AGXW_CAPTURE_OPEN || (is_of_device && !device)) {
       AGX_TRY(add_device(state, record->process, record->file));
       device = agxw_capture_state_device(state, record);
@@ -324,6 +332,9 @@ agx_status agxw_capture_state_apply(struct agxw_capture_state *state,
       return apply_pages(device, record);
    case AGXW_CAPTURE_LABEL:
       apply_label(device, record);
+      return AGX_OK;
+   case AGXW_CAPTURE_IMPORT:
+      apply_import(device, record);
       return AGX_OK;
    case AGXW_CAPTURE_NOTE:
    case AGXW_CAPTURE_PROCESS:
@@ -372,8 +383,8 @@ static agx_status copy_part(struct agxw_capture_device *device, const struct agx
 {
    uint64_t inside = va - range->start;
    uint64_t offset = range->offset + (range->single_page ? inside % PAGE_BYTES : inside);
-   const struct agxw_table_entry *page =
-      agxw_table_find(&device->table, GROUP_PAGES + (uint64_t)range->object, offset / PAGE_BYTES);
+   const struct agx_table_entry *page =
+      agx_table_find(&device->table, GROUP_PAGES + (uint64_t)range->object, offset / PAGE_BYTES);
    if (!page) {
       memset(out, 0, bytes);
       return AGX_OK;
@@ -443,6 +454,6 @@ void agxw_capture_state_destroy(struct agxw_capture_state *state)
       free_device(devices[i]);
    agx_host_free(state->alloc, devices,
                  state->devices.capacity * sizeof(struct agxw_capture_device *));
-   agxw_table_fini(&state->opened);
+   agx_table_fini(&state->opened);
    agx_host_free(state->alloc, state, sizeof(*state));
 }

@@ -2,24 +2,23 @@
  *
  * Open addressing with linear probing, at most three quarters full.
  */
-#include "winsys/capture/table.h"
+#include "base/table.h"
 
 #include "base/util.h"
 
-void agxw_table_fini(struct agxw_table *table)
+void agx_table_fini(struct agx_table *table)
 {
    agx_host_free(table->alloc, table->entries, table->capacity * sizeof(*table->entries));
    table->entries = NULL;
    table->count = table->capacity = 0;
 }
 
-static struct agxw_table_entry *place_of(const struct agxw_table *table, uint64_t group,
-                                         uint64_t key)
+static struct agx_table_entry *place_of(const struct agx_table *table, uint64_t group, uint64_t key)
 {
    uint64_t hash = (key * 0x9e3779b97f4a7c15u) ^ (group * 0xc2b2ae3d27d4eb4fu);
    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
    size_t mask = table->capacity - 1, place = (size_t)(hash >> 32) & mask;
-   struct agxw_table_entry *entry = &table->entries[place];
+   struct agx_table_entry *entry = &table->entries[place];
    while ((entry->value | entry->group | entry->key) != 0 &&
           (entry->group != group || entry->key != key)) {
       place = (place + 1) & mask;
@@ -28,29 +27,28 @@ static struct agxw_table_entry *place_of(const struct agxw_table *table, uint64_
    return entry;
 }
 
-static bool grow(struct agxw_table *table)
+static bool grow(struct agx_table *table)
 {
-   struct agxw_table larger = {.alloc = table->alloc,
-                               .capacity = AGX_MAX(2 * table->capacity, 256)};
+   struct agx_table larger = {.alloc = table->alloc, .capacity = AGX_MAX(2 * table->capacity, 256)};
    larger.entries = agx_host_zalloc(table->alloc, larger.capacity * sizeof(*larger.entries));
    if (!larger.entries)
       return false;
    for (size_t i = 0; i < table->capacity; i++) {
-      const struct agxw_table_entry *old = &table->entries[i];
+      const struct agx_table_entry *old = &table->entries[i];
       if (old->value | old->group | old->key)
          *place_of(&larger, old->group, old->key) = *old;
    }
    larger.count = table->count;
-   agxw_table_fini(table);
+   agx_table_fini(table);
    *table = larger;
    return true;
 }
 
-struct agxw_table_entry *agxw_table_get(struct agxw_table *table, uint64_t group, uint64_t key)
+struct agx_table_entry *agx_table_get(struct agx_table *table, uint64_t group, uint64_t key)
 {
    if (4 * (table->count + 1) > 3 * table->capacity && !grow(table))
       return NULL;
-   struct agxw_table_entry *entry = place_of(table, group, key);
+   struct agx_table_entry *entry = place_of(table, group, key);
    if ((entry->value | entry->group | entry->key) == 0)
       table->count++;
    entry->group = group;
@@ -58,11 +56,11 @@ struct agxw_table_entry *agxw_table_get(struct agxw_table *table, uint64_t group
    return entry;
 }
 
-const struct agxw_table_entry *agxw_table_find(const struct agxw_table *table, uint64_t group,
-                                               uint64_t key)
+const struct agx_table_entry *agx_table_find(const struct agx_table *table, uint64_t group,
+                                             uint64_t key)
 {
    if (table->capacity == 0)
       return NULL;
-   const struct agxw_table_entry *entry = place_of(table, group, key);
+   const struct agx_table_entry *entry = place_of(table, group, key);
    return entry->value ? entry : NULL;
 }
