@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "agxdump.h"
+#include "replay.h"
 
 static const char help[] =
    "usage: agxdump show [--json] FILE\n"
    "       agxdump record [-o FILE] [OPTION...] -- COMMAND   (agxdump record --help)\n"
+   "       agxdump replay [OPTION...] FILE                   (agxdump replay --help)\n"
    "\n"
    "Prints a capture, which a program writes when it runs with AGX_CAPTURE=FILE:\n"
    "submissions with their waits and signals, the words of each compute stream by\n"
@@ -41,6 +43,8 @@ int main(int argc, char **argv)
    const char *path = NULL, *command = argc > 1 ? argv[1] : "";
    if (strcmp(command, "record") == 0)
       return dump_record(argc, argv);
+   if (strcmp(command, "replay") == 0)
+      return dump_replay(argc, argv);
    bool wrong = strcmp(command, "show") != 0;
    for (int i = 1; i < argc; i++) {
       if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

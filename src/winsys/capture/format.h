@@ -71,8 +71,10 @@ struct agxw_capture_request {
    /* Not in version 1: */
    uint64_t duration_ns; /* how long it took */
    uint32_t caller;      /* the process that made it: the one that opened the device, or a child */
-   uint32_t reserved;    /* 0 */
+   uint32_t flags;       /* AGXW_CAPTURE_AWAITED or 0 */
 };
+/* A submission that was waited for: what it left stands behind it. */
+#define AGXW_CAPTURE_AWAITED         (1u << 0)
 #define AGXW_CAPTURE_REQUEST_1_BYTES 16u
 
 /* What a pointer in the argument points at; followed by bytes, padded to 8. */

@@ -219,6 +219,7 @@ static bool parse_request(const struct agxw_capture_reader *reader, struct curso
    record->blob_count = head.blob_count;
    record->duration_ns = head.duration_ns;
    record->caller = head.caller;
+   record->is_awaited = head.flags & AGXW_CAPTURE_AWAITED;
    record->before = take(&cursor, head.argument_bytes);
    record->after = record->before ? take(&cursor, head.argument_bytes) : NULL;
    record->blobs = cursor.at;

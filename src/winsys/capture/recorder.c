@@ -117,6 +117,7 @@ static void find_blobs(const struct agxw_recorder *recorder, uint32_t request, c
 struct call {
    uint32_t request;
    int result;
+   bool is_awaited; /* a SUBMIT whose end was waited for */
    int64_t begin_ns;
    uint8_t before[ARGUMENT_BYTES], after[ARGUMENT_BYTES];
 };
@@ -141,7 +142,8 @@ static void put_request(struct agxw_recorder *recorder, const struct call *call)
                                              .blob_count = list.count,
                                              .duration_ns =
                                                 (uint64_t)(agx_now_ns() - call->begin_ns),
-                                             .caller = agxw_capture_process_id(recorder->file)};
+                                             .caller = agxw_capture_process_id(recorder->file),
+                                             .flags = call->is_awaited ? AGXW_CAPTURE_AWAITED : 0};
    parts[count++] = (struct iovec){(void *)&head, sizeof(head)};
    add_padded(parts, &count, call->before, head.argument_bytes);
    add_padded(parts, &count, call->after, head.argument_bytes);
@@ -227,11 +229,13 @@ static void record_submit(struct agxw_recorder *recorder, struct call *call, voi
       call->result = recorder->is_short ? -ENOMEM : -agxw_capture_error(recorder->file);
       return;
    }
-   bool waits = has_memory && can_wait(recorder, call->request) && submit_and_wait(recorder, call);
-   if (!waits)
+   bool is_executed =
+      has_memory && can_wait(recorder, call->request) && submit_and_wait(recorder, call);
+   if (!is_executed)
       execute(recorder, call, argument);
+   call->is_awaited = is_executed && call->result == 0;
    put_request(recorder, call);
-   if (waits && call->result == 0)
+   if (call->is_awaited)
       agxw_recorder_put_memory(recorder, AGXW_CAPTURE_AFTER);
    if (options->last_submit && number == options->last_submit)
       agxw_capture_end(recorder->file, "the last submission that was asked for is done");

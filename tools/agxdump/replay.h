@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A capture run again (agxdump replay): recorded requests go to a device of our own, with its ids
+ * in place of theirs, and memory is compared behind each submission.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/table.h"
+#include "winsys/asahi_uapi.h"
+#include "winsys/capture/capture.h"
+#include "winsys/kmd.h"
+
+struct replay_options {
+   const char *device; /* a name of agxw_kmd_open; NULL: the recorded one's chip, virtual */
+   bool is_checked, is_strict, is_timed;
+   uint64_t chaos;       /* seed; 0: off */
+   uint64_t last_submit; /* 0: all */
+   uint64_t repeat;      /* how often each submission is made */
+};
+
+/* What ids are of. */
+enum replay_kind {
+   REPLAY_NONE,
+   REPLAY_BUFFER, /* GEM handle: 1 + index of the buffer */
+   REPLAY_VM,     /* the others: the new id */
+   REPLAY_QUEUE,
+   REPLAY_SYNCOBJ,
+   REPLAY_OBJECT,     /* of GEM_BIND_OBJECT */
+   REPLAY_FD,         /* new descriptor + 1 */
+   REPLAY_PAGES = 16, /* + index of the buffer: page: its place in the file */
+};
+
+struct replay_buffer {
+   uint32_t handle;   /* the device's; 0: closed */
+   uint32_t recorded; /* its handle in the capture */
+   uint64_t bytes;
+   uint8_t *memory;
+   uint64_t *hashes; /* of each page's recorded contents */
+   bool is_bound;
+   char label[64];
+};
+
+/* A slot of a buffer that holds a time. */
+struct replay_time {
+   uint32_t buffer; /* index */
+   uint64_t offset;
+};
+
+/* One recorded open file and the device in its place. */
+struct replay_device {
+   uint32_t process, file;
+   struct replay *replay;
+   struct agx_kmd *kmd;
+   struct agx_table ids; /* (kind, recorded id) */
+   struct replay_buffer *buffers;
+   struct replay_time *times;
+   size_t buffer_count, buffer_capacity, time_count, time_capacity;
+   uint32_t done;       /* a syncobj of ours that submissions signal */
+   bool awaits_results; /* a submission was made, whose AFTER contents may follow */
+   struct replay_device *next;
+};
+
+/* The first difference. */
+struct replay_difference {
+   bool is_there;
+   uint64_t submission, offset, va; /* va 0: not mapped */
+   char buffer[64];
+   uint32_t handle;
+   uint8_t recorded[16], replayed[16]; /* from offset on */
+   uint32_t bytes;
+};
+
+struct replay {
+   struct replay_options options;
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_state *state; /* what was recorded, for addresses */
+   const char *file;
+   struct replay_device *devices;
+   uint64_t submissions, requests, pages_compared, faults, skipped;
+   uint64_t awaited; /* submissions that have contents behind them */
+   struct replay_difference difference;
+};
+
+/* replay_request.c: executes a request in the device's own ids. */
+AGX_MUST_CHECK agx_status replay_request(struct replay_device *device,
+                                         const struct agxw_capture_record *record);
+/* replay_memory.c */
+AGX_MUST_CHECK agx_status replay_add_buffer(struct replay_device *device, uint32_t recorded,
+                                            uint32_t handle, uint64_t bytes);
+/* The open buffer of a recorded handle, or NULL. */
+struct replay_buffer *replay_find_buffer(struct replay_device *device, uint32_t recorded);
+/* Gives the host's side of a buffer back. */
+void replay_unmap_buffer(struct replay_device *device, struct replay_buffer *buffer);
+/* A slot that need not be what was recorded. */
+AGX_MUST_CHECK agx_status replay_add_time(struct replay_device *device, uint32_t buffer,
+                                          uint64_t offset);
+/* Takes a PAGES record: writes what the next submission finds, compares what the last one left. */
+AGX_MUST_CHECK agx_status replay_pages(struct replay_device *device,
+                                       const struct agxw_capture_record *record);
+/* Compares all memory with what was recorded last. */
+AGX_MUST_CHECK agx_status replay_compare(struct replay_device *device,
+                                         const struct agxw_capture_record *record);
+
+/* replay.c: `agxdump replay` with the arguments of main; its exit code. */
+int dump_replay(int argc, char **argv);
