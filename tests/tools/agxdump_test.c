@@ -199,8 +199,9 @@ static struct census count_records(const char *file)
    return it;
 }
 
-/* `agxdump record` of a shell's line, in which $RUN runs a kernel. */
-static struct census record_line(const char *options, const char *line)
+/* `agxdump record` of a shell's line, in which $RUN runs a kernel; the file stays, beside `path`.
+ */
+static void record_to_file(const char *options, const char *line)
 {
    char arguments[1200], run[600];
    const char *source = getenv("AGX_TEST_SOURCE_DIR");
@@ -210,10 +211,30 @@ static struct census record_line(const char *options, const char *line)
    assert_int_equal(setenv("RUN", run, 1), 0);
    snprintf(arguments, sizeof(arguments), "record -o %s.any %s -- sh -c '%s'", path, options, line);
    assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
-   snprintf(arguments, sizeof(arguments), "%s.any", path);
-   struct census it = count_records(arguments);
-   unlink(arguments);
+}
+
+static void remove_recorded(void)
+{
+   char file[64];
+   snprintf(file, sizeof(file), "%s.any", path);
+   unlink(file);
+}
+
+static struct census record_line(const char *options, const char *line)
+{
+   char file[64];
+   record_to_file(options, line);
+   snprintf(file, sizeof(file), "%s.any", path);
+   struct census it = count_records(file);
+   remove_recorded();
    return it;
+}
+
+static int replay(const char *options)
+{
+   char arguments[256];
+   snprintf(arguments, sizeof(arguments), "replay %s %s.any", options, path);
+   return tool_run("AGXDUMP_TOOL", arguments, text);
 }
 
 /* Whether a program reaches the device through the C library or keeps it in its own process. */
@@ -255,6 +276,79 @@ static void recordings_have_limits(void **state)
    assert_int_equal(it.notes, 1);
 }
 
+/* ---- replay ---- */
+
+static void what_was_recorded_happens_again(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   record_to_file("", "$RUN drm; $RUN virtual");
+   assert_int_equal(replay("--check --strict"), 0);
+   assert_non_null(strstr(text, "2 submissions"));
+   assert_non_null(strstr(text, "no difference, 0 faults"));
+   assert_int_equal(replay("--chaos 3 --repeat 2 --timing"), 0);
+   assert_non_null(strstr(text, "submission 2: "));
+   assert_int_equal(replay("--until 1"), 0);
+   assert_non_null(strstr(text, "1 submission, "));
+   remove_recorded();
+}
+
+/* The streams of another generation end with words that this one doesn't know. */
+static void another_chip_does_not_fit(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   record_to_file("", "$RUN virtual");
+   assert_int_equal(replay("--device virtual:g14s"), 1);
+   assert_non_null(strstr(text, "GPU generation: 13 (0xd) when recorded, 14 (0xe) here"));
+   assert_non_null(strstr(text, "first difference behind submission 1: buffer "));
+   assert_non_null(strstr(text, "1 fault"));
+   remove_recorded();
+}
+
+static void without_results_nothing_is_compared(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   record_to_file("--pipelined", "$RUN virtual");
+   assert_int_equal(replay(""), 0);
+   assert_non_null(strstr(text, "nothing compared"));
+   remove_recorded();
+}
+
+/* The second submission's stream is nowhere. */
+static void a_fault_happens_again(void **state)
+{
+   char arguments[128];
+   snprintf(arguments, sizeof(arguments), "replay %s", path);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 1);
+   assert_non_null(strstr(text, "submission 2, command 0: "));
+   assert_non_null(strstr(text, "no difference, 1 fault"));
+}
+
+static void a_wrong_replay_is_explained(void **state)
+{
+   static const struct {
+      const char *arguments, *words;
+   } rows[] = {
+      {"replay", "no file"},
+      {"replay --until 0 x", "--until 0"},
+      {"replay --device virtual:g99 /dev/null", "not a capture"},
+      {"replay a b", "\"b\""},
+      {"replay --chaos", "--chaos: its value is missing"},
+      {"replay /nonexistent/x", "/nonexistent/x"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      assert_true(tool_run("AGXDUMP_TOOL", rows[i].arguments, text) > 0);
+      assert_non_null(strstr(text, rows[i].words));
+   }
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "replay --help", text), 0);
+   assert_non_null(strstr(text, "--chaos"));
+}
+
 static void a_wrong_recording_is_explained(void **state)
 {
    static const struct {
@@ -282,16 +376,25 @@ static void usage_is_explained(void **state)
    assert_int_equal(tool_run("AGXDUMP_TOOL", "", text), 2);
    assert_int_equal(tool_run("AGXDUMP_TOOL", "show", text), 2);
    assert_int_equal(tool_run("AGXDUMP_TOOL", "show --jason x", text), 2);
-   assert_int_equal(tool_run("AGXDUMP_TOOL", "replay x", text), 2);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "play x", text), 2);
 }
 
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(submissions_are_shown_by_name),  cmocka_unit_test(json_tells_the_same),
-      cmocka_unit_test(other_files_are_refused),        cmocka_unit_test(any_program_is_recorded),
-      cmocka_unit_test(children_write_the_same_file),   cmocka_unit_test(recordings_have_limits),
-      cmocka_unit_test(a_wrong_recording_is_explained), cmocka_unit_test(usage_is_explained),
+      cmocka_unit_test(submissions_are_shown_by_name),
+      cmocka_unit_test(json_tells_the_same),
+      cmocka_unit_test(other_files_are_refused),
+      cmocka_unit_test(any_program_is_recorded),
+      cmocka_unit_test(children_write_the_same_file),
+      cmocka_unit_test(recordings_have_limits),
+      cmocka_unit_test(a_wrong_recording_is_explained),
+      cmocka_unit_test(what_was_recorded_happens_again),
+      cmocka_unit_test(another_chip_does_not_fit),
+      cmocka_unit_test(without_results_nothing_is_compared),
+      cmocka_unit_test(a_fault_happens_again),
+      cmocka_unit_test(a_wrong_replay_is_explained),
+      cmocka_unit_test(usage_is_explained),
    };
    return cmocka_run_group_tests(tests, record, remove_file);
 }

@@ -29,7 +29,7 @@ static const char help[] =
    "  --strict         its soft faults end a submission\n"
    "  --chaos SEED     it orders what the stream doesn't by this number\n"
    "  --until N        ends behind submission N\n"
-   "  --repeat N       makes each submission N times\n"
+   "  --repeat N       makes each submission N times, from the same memory\n"
    "  --timing         prints how long each takes on this machine\n";
 
 /* ---- devices ---- */

@@ -101,6 +101,8 @@ AGX_MUST_CHECK agx_status replay_add_time(struct replay_device *device, uint32_t
 /* Takes a PAGES record: writes what the next submission finds, compares what the last one left. */
 AGX_MUST_CHECK agx_status replay_pages(struct replay_device *device,
                                        const struct agxw_capture_record *record);
+/* Makes all memory what was recorded last. */
+AGX_MUST_CHECK agx_status replay_restore(struct replay_device *device);
 /* Compares all memory with what was recorded last. */
 AGX_MUST_CHECK agx_status replay_compare(struct replay_device *device,
                                          const struct agxw_capture_record *record);

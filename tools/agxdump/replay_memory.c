@@ -191,6 +191,28 @@ agx_status replay_compare(struct replay_device *device, const struct agxw_captur
    return AGX_OK;
 }
 
+static agx_status restore_page(struct replay_device *device, uint32_t index, uint64_t page)
+{
+   const struct replay_buffer *buffer = &device->buffers[index];
+   uint8_t *memory = buffer->memory + page * PAGE_BYTES;
+   return agxw_capture_hash(memory) == buffer->hashes[page]
+             ? AGX_OK
+             : read_recorded(device, index, page, memory);
+}
+
+agx_status replay_restore(struct replay_device *device)
+{
+   for (uint32_t i = 0; i < device->buffer_count; i++) {
+      struct replay_buffer *buffer = &device->buffers[i];
+      if (!buffer->handle || !buffer->is_bound)
+         continue;
+      AGX_TRY(map_buffer(device, buffer));
+      for (uint64_t page = 0; page < buffer->bytes / PAGE_BYTES; page++)
+         AGX_TRY(restore_page(device, i, page));
+   }
+   return AGX_OK;
+}
+
 agx_status replay_pages(struct replay_device *device, const struct agxw_capture_record *record)
 {
    struct replay_buffer *buffer = replay_find_buffer(device, record->handle);

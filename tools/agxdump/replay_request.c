@@ -363,6 +363,8 @@ static agx_status execute_submit(struct call *call)
    alone.out_sync_count = 1;
    replay->submissions++;
    for (uint64_t i = 0; i < replay->options.repeat; i++) {
+      if (i > 0)
+         AGX_TRY(replay_restore(call->device));
       int64_t begin_ns = agx_now_ns();
       AGX_TRY(submit(call, i ? &alone : &all));
       if (replay->options.is_timed)
