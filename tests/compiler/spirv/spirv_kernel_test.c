@@ -278,6 +278,22 @@ static void specs(void **state)
    }
 }
 
+static void float_specs(void **state)
+{
+   double out[7];
+   struct agxc_spec value = {.id = 0, .bytes = 8};
+   struct run run = {.kernel = "spec_floats", .buffers = {{0, 0, out, sizeof(out)}}};
+   for (double x = 0.1; x < 9; x += 3.9) {
+      float single = (float)x + 0.7f;
+      memcpy(&value.value, &x, sizeof(x));
+      run.specs = &value;
+      run.spec_count = x > 1;
+      run_kernel(&run, ".spv");
+      const double want[] = {x + 3, x * 3, x - 3, x + 3, (double)single, -3, 0x1.668p-1};
+      assert_memory_equal(out, want, sizeof(want));
+   }
+}
+
 /* hints.spvasm: spirv-opt of our time does not know its instructions. */
 static void hints_and_equal_parts(void **state)
 {
@@ -631,19 +647,13 @@ static void matrices(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(switches),
-      cmocka_unit_test(returns),
-      cmocka_unit_test(loops),
-      cmocka_unit_test(arrays),
-      cmocka_unit_test(specs),
-      cmocka_unit_test(push_arrays),
-      cmocka_unit_test(shared_memory),
-      cmocka_unit_test(buffers),
-      cmocka_unit_test(integers),
-      cmocka_unit_test(floats),
-      cmocka_unit_test(vectors),
-      cmocka_unit_test(matrices),
-      cmocka_unit_test(hints_and_equal_parts),
+      cmocka_unit_test(switches),     cmocka_unit_test(returns),
+      cmocka_unit_test(loops),        cmocka_unit_test(arrays),
+      cmocka_unit_test(specs),        cmocka_unit_test(float_specs),
+      cmocka_unit_test(push_arrays),  cmocka_unit_test(shared_memory),
+      cmocka_unit_test(buffers),      cmocka_unit_test(integers),
+      cmocka_unit_test(floats),       cmocka_unit_test(vectors),
+      cmocka_unit_test(matrices),     cmocka_unit_test(hints_and_equal_parts),
       cmocka_unit_test(empty_arrays),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

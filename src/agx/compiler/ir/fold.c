@@ -186,6 +186,134 @@ struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, str
    return agxc_imm(rules[op](&in), bits);
 }
 
+/* ---- floats --------------------------------------------------------------- */
+
+#define NAN_BITS      0x7fc00000u
+#define LONG_NAN_BITS 0x7ff8000000000000ull
+
+float agxc_float_of(const struct agxc_ref *ref)
+{
+   if (ref->bits == 16)
+      return agx_half_to_float((uint16_t)ref->imm);
+   uint32_t bits = flushed((uint32_t)ref->imm);
+   float value;
+   memcpy(&value, &bits, sizeof(value));
+   return value;
+}
+
+/* Sums and products of halves, computed as singles, round to what they would have been at once. */
+struct agxc_ref agxc_float_constant(unsigned width, float value)
+{
+   uint32_t bits;
+   if (width == 16)
+      return agxc_imm(agx_half_from_float(value), 16);
+   memcpy(&bits, &value, sizeof(bits));
+   return agxc_u32(value != value ? NAN_BITS : flushed(bits));
+}
+
+static double double_of(struct agxc_ref ref)
+{
+   double value;
+   uint64_t bits = (uint64_t)ref.imm;
+   if (ref.bits != 64)
+      return (double)agxc_float_of(&ref);
+   memcpy(&value, &bits, sizeof(value));
+   return value;
+}
+
+static struct agxc_ref double_constant(double value)
+{
+   uint64_t bits;
+   memcpy(&bits, &value, sizeof(bits));
+   return agxc_imm(value != value ? LONG_NAN_BITS : bits, 64);
+}
+
+static struct agxc_ref fold_compare(enum agxc_op op, double x, double y)
+{
+   bool results[] = {
+      [AGXC_OP_FEQ - AGXC_OP_FEQ] = x == y,
+      [AGXC_OP_FNE - AGXC_OP_FEQ] = x != y,
+      [AGXC_OP_FLT - AGXC_OP_FEQ] = x < y,
+      [AGXC_OP_FGE - AGXC_OP_FEQ] = x >= y,
+   };
+   return agxc_imm(results[op - AGXC_OP_FEQ], 1);
+}
+
+static struct agxc_ref fold_double(enum agxc_op op, double x, double y)
+{
+   switch (op) {
+   case AGXC_OP_FADD:
+      return double_constant(x + y);
+   case AGXC_OP_FSUB:
+      return double_constant(x - y);
+   case AGXC_OP_FMUL:
+      return double_constant(x * y);
+   default:
+      return agxc_none();
+   }
+}
+
+static uint32_t to_integer(float x, bool is_signed)
+{
+   if (x != x)
+      return 0;
+   if (is_signed)
+      return x >= 2147483648.0f   ? INT32_MAX
+             : x < -2147483648.0f ? 0x80000000u
+                                  : (uint32_t)(int32_t)x;
+   return x >= 4294967296.0f ? UINT32_MAX : x > 0 ? (uint32_t)x : 0;
+}
+
+/* Between words. */
+static struct agxc_ref fold_conversion(enum agxc_op op, uint32_t bits, float x)
+{
+   switch (op) {
+   case AGXC_OP_F2U:
+      return agxc_u32(to_integer(x, false));
+   case AGXC_OP_F2S:
+      return agxc_u32(to_integer(x, true));
+   case AGXC_OP_U2F:
+      return agxc_float_constant(32, (float)bits);
+   case AGXC_OP_S2F:
+      return agxc_float_constant(32, (float)(int32_t)bits);
+   default:
+      return agxc_none();
+   }
+}
+
+struct agxc_ref agxc_fold_float(enum agxc_op op, unsigned width, struct agxc_ref a,
+                                struct agxc_ref b)
+{
+   if (a.kind != AGXC_IMM || (b.kind != AGXC_IMM && b.kind != AGXC_NONE))
+      return agxc_none();
+   if (op >= AGXC_OP_FEQ && op <= AGXC_OP_FGE)
+      return fold_compare(op, double_of(a), double_of(b));
+   if (a.bits == 64 || width == 64)
+      return a.bits == width && b.bits == width ? fold_double(op, double_of(a), double_of(b))
+                                                : agxc_none();
+   float x = agxc_float_of(&a), y = b.kind == AGXC_IMM ? agxc_float_of(&b) : 0;
+   switch (op) {
+   case AGXC_OP_FADD:
+      return agxc_float_constant(width, x + y);
+   case AGXC_OP_FSUB:
+      return agxc_float_constant(width, x - y);
+   case AGXC_OP_FMUL:
+      return agxc_float_constant(width, x * y);
+   case AGXC_OP_FMIN:
+      return x == x && !(y < x) ? a : b;
+   case AGXC_OP_FMAX:
+      return x == x && !(y > x) ? a : b;
+   case AGXC_OP_FSAT:
+      return agxc_float_constant(width, x > 1 ? 1 : x > 0 ? x : 0);
+   case AGXC_OP_FRCP:
+      return agxc_float_constant(width, 1 / x);
+   default:
+      return a.bits == 32 && width == 32 ? fold_conversion(op, (uint32_t)a.imm, x) : agxc_none();
+   }
+}
+
+/* ---- identities ------------------------------------------------------------- */
+
 /* Operations with two sources: the number that changes nothing, and the one that the result is
  * then, as the second source; of commutative ones as the first source, too. */
 static const struct {

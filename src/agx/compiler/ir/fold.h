@@ -13,6 +13,15 @@
  * gives 0. */
 struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, struct agxc_ref b);
 
+/* The same of operations on floats of 16 and 32 bits as the hardware computes them: rounded to
+ * nearest even, denormals of 32 bits as zero; and sums, products and compares of 64. Not part of
+ * agxc_fold, whose callers build code out of what doesn't fold. */
+struct agxc_ref agxc_fold_float(enum agxc_op op, unsigned bits, struct agxc_ref a,
+                                struct agxc_ref b);
+/* The number that a constant of 16 or 32 bits is, and the constant that a number rounds to. */
+float agxc_float_of(const struct agxc_ref *ref);
+struct agxc_ref agxc_float_constant(unsigned bits, float value);
+
 /* What an operation with two sources gives where one of them is constant and says it: a + 0 is a,
  * a & 0 is 0. AGXC_NONE where nothing does. */
 struct agxc_ref agxc_fold_identity(enum agxc_op op, struct agxc_ref a, struct agxc_ref b);

@@ -297,7 +297,10 @@ static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct ag
    };
    struct agxc_ref x = is_select ? *agxc_src_if_true(instr) : source_or_none(instr, AGXC_SRC_A);
    struct agxc_ref y = is_select ? *agxc_src_if_false(instr) : source_or_none(instr, AGXC_SRC_B);
-   struct agxc_ref result = is_float ? agxc_fold_float(instr) : agxc_none();
+   struct agxc_ref result =
+      is_float && instr->src_count <= 2
+         ? agxc_fold_float((enum agxc_op)instr->op, agxc_dest(instr)->bits, x, y)
+         : agxc_none();
    for (size_t i = 0; i < AGX_COUNT(rules) && result.kind == AGXC_NONE; i++)
       if (rules[i])
          result = rules[i](algebra, x, y);

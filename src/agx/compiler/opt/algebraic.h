@@ -42,8 +42,6 @@ typedef struct agxc_ref agxc_rule(struct agxc_algebra *a, struct agxc_ref x, str
 extern agxc_rule *const agxc_int_rules[AGXC_OP_ISA];
 extern agxc_rule *const agxc_bool_rules[AGXC_OP_ISA];
 extern agxc_rule *const agxc_float_rules[AGXC_OP_ISA];
-/* The constant that an operation on floats is, or AGXC_NONE. */
-struct agxc_ref agxc_fold_float(const struct agxc_instr *instr);
 
 /* The instruction before the one that is looked at, simplified; sources follow. */
 struct agxc_ref agxc_algebra_build(struct agxc_algebra *a, enum agxc_op op, unsigned bits,

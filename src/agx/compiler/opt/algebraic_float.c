@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rules of opt_algebraic for floats of 32 bits, and for sums, products, signs and limits of halves.
- * Constants fold as the hardware computes: rounded to nearest even, denormals of singles to zero.
+ * What constants give, ir/fold.c says.
  * What is precise (NoContraction) keeps its roundings, the signs of its zeros and its special
  * values; for everything else Vulkan lets an implementation use the rules of real numbers.
  */
-#include <string.h>
-
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/algebraic.h"
-#include "base/half.h"
 
 #define is_const  agxc_alg_is_const
 #define def_const agxc_alg_def_const
-
-#define SIGN     0x80000000u
-#define NAN_BITS 0x7fc00000u
 
 /* As wide as the instruction that is looked at. */
 static struct agxc_ref op1(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x)
@@ -36,36 +31,10 @@ static bool is_plain(const struct agxc_instr *instr)
 
 /* ---- constants ------------------------------------------------------------ */
 
-static uint32_t flushed(uint32_t bits)
-{
-   return bits & 0x7f800000u ? bits : bits & SIGN;
-}
-
-static float value_of(const struct agxc_ref *ref)
-{
-   if (ref->bits == 16)
-      return agx_half_to_float((uint16_t)ref->imm);
-   uint32_t bits = flushed((uint32_t)ref->imm);
-   float value;
-   memcpy(&value, &bits, sizeof(value));
-   return value;
-}
-
-/* The constant of 16 or 32 bits. Sums and products of halves, computed as singles, round to what
- * they would have been at once. */
-static struct agxc_ref constant(unsigned width, float value)
-{
-   uint32_t bits;
-   if (width == 16)
-      return agxc_imm(agx_half_from_float(value), 16);
-   memcpy(&bits, &value, sizeof(bits));
-   return agxc_u32(value != value ? NAN_BITS : flushed(bits));
-}
-
 /* The constant `value`; 0.0f is not -0.0f. */
 static bool equals(const struct agxc_ref *ref, float value)
 {
-   return is_const(ref) && ref->imm == constant(ref->bits, value).imm;
+   return is_const(ref) && ref->imm == agxc_float_constant(ref->bits, value).imm;
 }
 
 static bool is_zero(const struct agxc_ref *ref)
@@ -85,69 +54,6 @@ static bool is_ordinary(float value)
    return size > 1e-18f && size < 1e18f;
 }
 
-static bool fold_compare(unsigned op, float x, float y, struct agxc_ref *out)
-{
-   bool results[] = {
-      [AGXC_OP_FEQ - AGXC_OP_FEQ] = x == y,
-      [AGXC_OP_FNE - AGXC_OP_FEQ] = x != y,
-      [AGXC_OP_FLT - AGXC_OP_FEQ] = x < y,
-      [AGXC_OP_FGE - AGXC_OP_FEQ] = x >= y,
-   };
-   if (op < AGXC_OP_FEQ || op > AGXC_OP_FGE)
-      return false;
-   *out = agxc_imm(results[op - AGXC_OP_FEQ], 1);
-   return true;
-}
-
-static uint32_t to_integer(float x, bool is_signed)
-{
-   if (x != x)
-      return 0;
-   if (is_signed)
-      return x >= 2147483648.0f ? INT32_MAX : x < -2147483648.0f ? SIGN : (uint32_t)(int32_t)x;
-   return x >= 4294967296.0f ? UINT32_MAX : x > 0 ? (uint32_t)x : 0;
-}
-
-struct agxc_ref agxc_fold_float(const struct agxc_instr *instr)
-{
-   struct agxc_ref result = agxc_none();
-   bool has_two = agxc_has_src(instr, AGXC_SRC_B);
-   if (instr->src_count > 2 || !agxc_has_src(instr, AGXC_SRC_A) || !is_const(agxc_src_a(instr)) ||
-       (has_two && !is_const(agxc_src_b(instr))))
-      return result;
-   float x = value_of(agxc_src_a(instr)), y = has_two ? value_of(agxc_src_b(instr)) : 0;
-   uint32_t bits = (uint32_t)agxc_src_a(instr)->imm;
-   unsigned width = agxc_dest(instr)->bits;
-   if (fold_compare(instr->op, x, y, &result))
-      return result;
-   switch (instr->op) {
-   case AGXC_OP_FADD:
-      return constant(width, x + y);
-   case AGXC_OP_FSUB:
-      return constant(width, x - y);
-   case AGXC_OP_FMUL:
-      return constant(width, x * y);
-   case AGXC_OP_FMIN:
-      return x == x && !(y < x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
-   case AGXC_OP_FMAX:
-      return x == x && !(y > x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
-   case AGXC_OP_FSAT:
-      return constant(width, x > 1 ? 1 : x > 0 ? x : 0);
-   case AGXC_OP_FRCP:
-      return constant(width, 1 / x);
-   case AGXC_OP_F2U:
-      return agxc_u32(to_integer(x, false));
-   case AGXC_OP_F2S:
-      return agxc_u32(to_integer(x, true));
-   case AGXC_OP_U2F:
-      return constant(width, (float)bits);
-   case AGXC_OP_S2F:
-      return constant(width, (float)(int32_t)bits);
-   default:
-      return result;
-   }
-}
-
 /* ---- sums ------------------------------------------------------------------ */
 
 static struct agxc_ref rule_fadd(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
@@ -162,7 +68,7 @@ static struct agxc_ref rule_fadd(struct agxc_algebra *a, struct agxc_ref x, stru
    if (!(a->instr->flags & AGXC_INSTR_PRECISE) && is_const(&y) &&
        (def = def_const(&x, AGXC_OP_FADD)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FADD, *agxc_src_a(def),
-                 constant(y.bits, value_of(agxc_src_b(def)) + value_of(&y)));
+                 agxc_float_constant(y.bits, agxc_float_of(agxc_src_b(def)) + agxc_float_of(&y)));
    return agxc_none();
 }
 
@@ -188,7 +94,7 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, stru
    if (equals(&y, -1.0f))
       return op1(a, AGXC_OP_FNEG, x);
    if (is_zero(&y) && !(a->instr->flags & AGXC_INSTR_PRECISE))
-      return constant(y.bits, 0);
+      return agxc_float_constant(y.bits, 0);
    if (agxc_same_ref(&x, &y) && is_plain(a->instr) && (def = agxc_def_as(x, AGXC_OP_FSQRT)) &&
        is_plain(def))
       return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
@@ -199,9 +105,9 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, stru
    if ((a->instr->flags & AGXC_INSTR_PRECISE) || !(def = def_const(&x, AGXC_OP_FMUL)) ||
        (def->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
-   float c = value_of(agxc_src_b(def)), d = value_of(&y);
+   float c = agxc_float_of(agxc_src_b(def)), d = agxc_float_of(&y);
    return is_ordinary(c) && is_ordinary(d)
-             ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), constant(y.bits, c * d))
+             ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), agxc_float_constant(y.bits, c * d))
              : agxc_none();
 }
 
@@ -211,7 +117,8 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, stru
    if (a->instr->flags & AGXC_INSTR_PRECISE)
       return agxc_none();
    if (is_const(&x) && is_const(&y))
-      return op2(a, AGXC_OP_FADD, z, constant(x.bits, value_of(&x) * value_of(&y)));
+      return op2(a, AGXC_OP_FADD, z,
+                 agxc_float_constant(x.bits, agxc_float_of(&x) * agxc_float_of(&y)));
    if (equals(&y, 1.0f))
       return op2(a, AGXC_OP_FADD, x, z);
    if (equals(&y, -1.0f))
@@ -225,8 +132,8 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, stru
  * half. */
 static struct agxc_ref rule_fdiv(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   if (is_const(&y) && is_ordinary(value_of(&y)))
-      return op2(a, AGXC_OP_FMUL, x, constant(y.bits, 1 / value_of(&y)));
+   if (is_const(&y) && is_ordinary(agxc_float_of(&y)))
+      return op2(a, AGXC_OP_FMUL, x, agxc_float_constant(y.bits, 1 / agxc_float_of(&y)));
    if (equals(&x, 1.0f))
       return op1(a, AGXC_OP_FRCP, y);
    return agxc_none();
@@ -268,7 +175,7 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, struct agxc_ref x, st
        !(a->instr->flags & AGXC_INSTR_PRECISE))
       return op1(a, AGXC_OP_FSAT, *agxc_src_a(def));
    if ((def = def_const(&x, (enum agxc_op)a->instr->op))) {
-      float c = value_of(agxc_src_b(def)), d = value_of(&y);
+      float c = agxc_float_of(agxc_src_b(def)), d = agxc_float_of(&y);
       bool takes_y = is_min ? d < c : d > c;
       if (c == c && d == d)
          return op2(a, (enum agxc_op)a->instr->op, *agxc_src_a(def),

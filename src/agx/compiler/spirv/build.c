@@ -19,19 +19,32 @@ struct agxc_ref agxc_spv_f32(float value)
    return agxc_imm(bits, 32);
 }
 
+/* Floats are folded only where there is no block to compute them in: opt_algebraic folds the rest,
+ * as modes and decorations say. */
+static struct agxc_ref folded(struct agxc_spv *s, enum agxc_op op, unsigned bits, struct agxc_ref a,
+                              struct agxc_ref b)
+{
+   struct agxc_ref result = agxc_fold(op, bits, a, b);
+   return result.kind == AGXC_NONE && !s->b.block ? agxc_fold_float(op, bits, a, b) : result;
+}
+
 static void check_place(struct agxc_spv *s)
 {
-   if (!s->b.block)
-      agxc_spv_missing(
-         s, "constant expression is not supported: write its value, or compute it in a function");
+   if (s->b.block)
+      return;
+   uint32_t opcode =
+      s->now.opcode == SpvOpSpecConstantOp ? agxc_spv_operand(s, &s->now, 0) : s->now.opcode;
+   agxc_spv_missing(
+      s, "Op%s of these constants is not supported: write its value, or compute it in a function",
+      agxc_spv_name(AGXC_SPV_NAME_OPCODE, opcode));
 }
 
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a)
 {
-   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
-   if (folded.kind != AGXC_NONE)
-      return folded;
+   struct agxc_ref constant = folded(s, op, bits, a, agxc_none());
+   if (constant.kind != AGXC_NONE)
+      return constant;
    check_place(s);
    return agxc_spv_apply_float_modes(s, agxc_build1(&s->b, op, bits, a));
 }
@@ -68,9 +81,9 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, struct agxc
                                 struct agxc_ref b)
 {
    unsigned bits = result_bits(op, a);
-   struct agxc_ref folded = agxc_fold(op, bits, a, b);
-   if (folded.kind != AGXC_NONE)
-      return folded;
+   struct agxc_ref constant = folded(s, op, bits, a, b);
+   if (constant.kind != AGXC_NONE)
+      return constant;
    if (is_neutral(op, b))
       return a;
    check_place(s);
