@@ -6,6 +6,7 @@
  */
 #include "fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define THREADS     64
 #define MAX_BUFFERS 12
-#define WORDS       1024
+#define WORDS       2048
 
 struct job {
    struct fixture fixture;
@@ -432,6 +433,143 @@ static void workgroup_zeros(void **state)
    run_all(&(struct kernel){"shared_zeros", 2, 2, 0, NULL, fill_small, check_zeros});
 }
 
+/* ---- small floats ----------------------------------------------------------- */
+
+/* What small_float_places.comp reads, as its blocks lie in memory. */
+struct small_floats {
+   uint16_t b[32][3];
+   uint8_t e[32][2], f[32];
+   struct {
+      uint16_t b;
+      uint8_t e, f;
+   } mixed[96];
+};
+
+struct small_uniforms {
+   uint16_t b;
+   uint8_t f[2][4], e;
+};
+
+struct small_push {
+   uint16_t b[2];
+   uint8_t e[4], f;
+};
+
+#define RESULTS 24 /* of a thread */
+
+static uint16_t bfloat16(float x)
+{
+   uint32_t bits;
+   memcpy(&bits, &x, sizeof(bits));
+   return (uint16_t)(bits >> 16);
+}
+
+static float of_bfloat16(uint16_t code)
+{
+   uint32_t bits = (uint32_t)code << 16;
+   float x;
+   memcpy(&x, &bits, sizeof(x));
+   return x;
+}
+
+static float of_8_bits(uint8_t code, unsigned fraction_bits, int bias)
+{
+   int fraction = code & ((1 << fraction_bits) - 1), exponent = (code & 0x7f) >> fraction_bits;
+   if (exponent)
+      fraction |= 1 << fraction_bits;
+   float x = ldexpf((float)fraction, AGX_MAX(exponent, 1) - bias - (int)fraction_bits);
+   return code & 0x80 ? -x : x;
+}
+
+static float of_e4m3(uint8_t code)
+{
+   return of_8_bits(code, 3, 7);
+}
+
+static float of_e5m2(uint8_t code)
+{
+   return of_8_bits(code, 2, 15);
+}
+
+/* What E4M3 holds as well: b[0] and b[1]; what E5M2 does: mixed.e. No NaN or infinity. */
+static void fill_small_floats(struct job *job)
+{
+   struct small_floats *x = (struct small_floats *)job->memory[1];
+   struct small_uniforms *uniforms = (struct small_uniforms *)job->memory[2];
+   struct small_push *push = (struct small_push *)job->push;
+   for (uint32_t i = 0; i < 32; i++) {
+      x->b[i][0] = bfloat16((float)(i % 15 + 1) / 8);
+      x->b[i][1] = bfloat16(-(float)(i % 16));
+      x->b[i][2] = (uint16_t)(i * 2017);
+      x->e[i][1] = (uint8_t)(i * 37 % 0x7f | (i & 1) << 7);
+      x->f[i] = (uint8_t)(i * 53 % 0x7c | (i & 2) << 6);
+      x->mixed[i].e = (uint8_t)((i * 29 % 0x7e & ~1u) | (i & 4) << 5);
+   }
+   uniforms->b = bfloat16(-3e20f);
+   uniforms->e = 0xc5;
+   for (uint8_t i = 0; i < 8; i++)
+      uniforms->f[i / 4][i % 4] = (uint8_t)(i * 15 + 1);
+   *push = (struct small_push){{0x4049, 0xbfb5}, {1, 2, 3, 0x7e}, 0x83};
+}
+
+static void small_floats_twin(const struct job *job, uint32_t i, float *r)
+{
+   static const float chain[5] = {-0.4375f, 0.4375f, 1.5f, 3, 5};
+   /* 0 to 31 with three bits, halves to even. */
+   static const float integers[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  8,  10,
+                                      12, 12, 12, 14, 16, 16, 16, 16, 20, 20, 20,
+                                      24, 24, 24, 24, 24, 28, 28, 28, 32, 32};
+   static const uint16_t table[4] = {0x3f80, 0xc000, 0x3f00, 0x4480};
+   const struct small_floats *x = (const struct small_floats *)job->memory[1];
+   const struct small_uniforms *uniforms = (const struct small_uniforms *)job->memory[2];
+   const struct small_push *push = (const struct small_push *)job->push;
+   for (unsigned k = 0; k < 3; k++)
+      r[k] = of_bfloat16(x->b[i][k]);
+   r[3] = of_e4m3(x->e[i][1]);
+   r[4] = of_e5m2(x->f[i]);
+   r[5] = of_e4m3(x->mixed[i].e);
+   r[6] = of_bfloat16(uniforms->b);
+   r[7] = of_e5m2(uniforms->f[i % 2][i % 4]);
+   r[8] = of_e4m3(uniforms->e);
+   r[9] = of_bfloat16(push->b[i % 2]);
+   r[10] = of_e4m3(push->e[3]);
+   r[11] = of_e5m2(push->f);
+   r[12] = 1.5f - 0.4375f;
+   r[13] = 3.5f;
+   r[14] = of_bfloat16(table[i % 4]);
+   r[15] = of_bfloat16(x->b[31 - i][2]);
+   r[16] = of_e5m2(x->f[31 - i]);
+   r[17] = integers[31 - i];
+   r[18] = i < 7 ? r[0] : 1.5f;
+   r[19] = chain[i % 5];
+   r[20] = (float)((i % 3 - i) & 3);
+   r[21] = r[5];
+   r[22] = r[0];
+   r[23] = r[1];
+}
+
+static void check_small_floats(const struct job *job)
+{
+   const struct small_floats *x = (const struct small_floats *)job->memory[1];
+   for (uint32_t i = 0; i < THREADS; i++) {
+      float want[RESULTS], got[RESULTS];
+      small_floats_twin(job, i % 32, want);
+      memcpy(got, job->memory[0] + RESULTS * i, sizeof(got));
+      for (unsigned k = 0; k < RESULTS; k++)
+         if (memcmp(&got[k], &want[k], sizeof(*got)))
+            fail_msg("thread %u: result %u is %g, not %g", i, k, (double)got[k], (double)want[k]);
+      assert_int_equal(x->mixed[32 + i].e, x->mixed[i % 32].e);
+      float e = of_e4m3(x->mixed[i % 32].e);
+      assert_true(e == of_bfloat16(x->mixed[32 + i].b) && e == of_e5m2(x->mixed[32 + i].f));
+   }
+}
+
+static void small_floats(void **state)
+{
+   run_all(&(struct kernel){"small_float_places", 3, 3, 12, NULL, fill_small_floats,
+                            check_small_floats});
+}
+
 /* ---- indices -------------------------------------------------------------- */
 
 static void fill_wraps(struct job *job)
@@ -494,7 +632,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(addresses),       cmocka_unit_test(variable_pointers),
       cmocka_unit_test(buffer_arrays),   cmocka_unit_test(workgroup_blocks),
       cmocka_unit_test(workgroup_zeros), cmocka_unit_test(memory_model),
-      cmocka_unit_test(index_wraps),
+      cmocka_unit_test(index_wraps),     cmocka_unit_test(small_floats),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,8 @@ static const char *const kernels[] = {
 
 /* Modules that are damaged, too, but have no golden text. */
 static const char *const pointer_kernels[] = {
-   "addresses",    "buffer_arrays", "private_memory",    "shared_blocks",
-   "shared_zeros", "switches64",    "variable_pointers",
+   "addresses",  "buffer_arrays",     "private_memory",     "shared_blocks",  "shared_zeros",
+   "switches64", "variable_pointers", "small_float_places", "small_rounding",
 };
 
 static void text_is_golden(void **state)
@@ -121,8 +121,12 @@ static const struct {
    {"axpy", SpvOpCapability, 0, 0, 1 << 16 | SpvOpCapability, AGX_INVALID_ARGUMENT, "needed"},
    {"axpy", SpvOpCapability, 0, 1, SpvCapabilityGroups, AGX_UNIMPLEMENTED, "capability Groups"},
    {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 5000, AGX_UNIMPLEMENTED, "opcode 5000"},
-   {"axpy", SpvOpCapability, 0, 1, 4212, AGX_UNIMPLEMENTED,
-    "capability Float8EXT (4212) is not supported: compile without"},
+   {"axpy", SpvOpCapability, 0, 1, 4213, AGX_UNIMPLEMENTED,
+    "capability Float8CooperativeMatrixEXT (4213) is not supported: compile without"},
+   {"axpy", SpvOpCapability, 0, 1, 5117, AGX_UNIMPLEMENTED,
+    "capability BFloat16DotProductKHR (5117) is not supported: compile without"},
+   {"axpy", SpvOpCapability, 0, 1, 5118, AGX_UNIMPLEMENTED,
+    "capability BFloat16CooperativeMatrixKHR (5118) is not supported: compile without"},
    {"axpy", SpvOpCapability, 0, 1, 6915, AGX_UNIMPLEMENTED,
     "capability DotProductFloat8AccFloat32VALVE (6915)"},
    {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 4418, AGX_UNIMPLEMENTED, "opcode 4418 (OpUntyped"},
@@ -144,7 +148,7 @@ static const struct {
     "builtin SubgroupId of type 9: declare it with 1"},
    {"axpy", SpvOpTypeInt, 0, 2, 33, AGX_INVALID_ARGUMENT, "33 bits"},
    {"axpy", SpvOpTypeFloat, 0, 2, 8, AGX_UNIMPLEMENTED,
-    "Float8 is not supported: use floats of 16, 32 or 64 bits"},
+    "Float8 without an encoding is not supported: use floats of 16, 32 or 64 bits, BFloat16KHR"},
    {"axpy", SpvOpTypeVector, 0, 3, 5, AGX_INVALID_ARGUMENT, "5 components"},
    {"axpy", SpvOpTypePointer, 0, 1, 1, AGX_INVALID_ARGUMENT, "defined twice"},
    {"axpy", SpvOpVariable, 1, 3, SpvStorageClassImage, AGX_INVALID_ARGUMENT, "no pointer to"},
@@ -173,6 +177,20 @@ static const struct {
     "pointer type 19 is of another storage class"},
    {"../../kernels/foreign/unsized_buffers", SpvOpAccessChain, 1, 4, 21, AGX_UNIMPLEMENTED,
     "dynamic index into an array of buffers without a length"},
+   {"small_rounding", SpvOpDecorate, 0, 3, SpvFPRoundingModeRTZ, AGX_UNIMPLEMENTED,
+    "FPRoundingMode 1 of floats of 8 bits, or of bfloat16, is not supported: use RTE (0)"},
+   {"small_rounding", SpvOpTypeFloat, 0, 3, 4214, AGX_UNIMPLEMENTED,
+    "Float16 of that encoding is not supported: use floats of 16, 32 or 64 bits, BFloat16KHR"},
+   {"small_rounding", SpvOpFConvert, 0, 0, 4 << 16 | SpvOpFNegate, AGX_INVALID_ARGUMENT,
+    "another kind of component"},
+   {"small_rounding", SpvOpFConvert, 0, 0, 4 << 16 | SpvOpConvertSToF, AGX_INVALID_ARGUMENT,
+    "from type 3 to type 2"},
+   {"spec_floats", SpvOpSpecConstantOp, 0, 3, SpvOpFDiv, AGX_UNIMPLEMENTED,
+    "OpFDiv of these constants is not supported: write its value"},
+   {"spec_floats", SpvOpSpecConstantOp, 1, 3, SpvOpFRem, AGX_UNIMPLEMENTED,
+    "OpFRem of these constants is not supported: write its value"},
+   {"spec_floats", SpvOpSpecConstantOp, 5, 3, SpvOpIsNan, AGX_UNIMPLEMENTED,
+    "OpIsNan in a specialization constant is not supported: compute it in a function"},
    {"shared_memory", SpvOpControlBarrier, 0, 1, 2, AGX_INVALID_ARGUMENT, "no integer constant"},
 };
 

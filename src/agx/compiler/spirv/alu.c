@@ -15,6 +15,12 @@ static bool is_shift(uint16_t op)
    return op == AGXC_OP_ISHL || op == AGXC_OP_USHR || op == AGXC_OP_ASHR;
 }
 
+static bool is_conversion(const struct agxc_spv_alu *alu)
+{
+   return (alu->takes == AGXC_SPV_FLOAT && alu->gives == AGXC_SPV_INT) ||
+          (alu->takes == AGXC_SPV_INT && alu->gives == AGXC_SPV_FLOAT);
+}
+
 /* Widths agree, but for conversions, amounts of shifts, and counts of bits. */
 static void check_widths(struct agxc_spv *s, const struct agxc_spv_alu *alu, unsigned bits,
                          unsigned a, unsigned b)
@@ -49,6 +55,10 @@ static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu 
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_alu *alu = &agxc_spv_op_find(in->opcode)->alu;
+   if (is_conversion(alu) && agxc_spv_converts_small_floats(s, in)) {
+      agxc_spv_convert_small_floats(s, in);
+      return;
+   }
    struct agxc_spv_type *type = agxc_spv_result_type(s, in, alu->gives);
    const struct agxc_ref *a = agxc_spv_components(s, in, 0, alu->takes, type->scalars);
    const struct agxc_ref *b =

@@ -35,7 +35,7 @@ static void read_bool(struct agxc_spv *s, const struct agxc_spv_instr *in,
 static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
                         struct agxc_spv_type *type)
 {
-   if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
+   if (!agxc_spv_type_is_scalar(type) || type->kind == AGXC_SPV_BOOL)
       agxc_spv_invalid(s, "number of type %u", type->id);
    uint64_t value = agxc_spv_operand(s, in, 0);
    if (type->bits == 64)

@@ -19,7 +19,7 @@ void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in
 
 /* To fewer bits, toward zero: rounding to nearest may have gone one step too far out. Source:
  * docs/hw/idioms.md 1. */
-static struct agxc_ref narrowed_toward_zero(struct agxc_spv *s, unsigned bits, struct agxc_ref x)
+struct agxc_ref agxc_spv_narrow_toward_zero(struct agxc_spv *s, unsigned bits, struct agxc_ref x)
 {
    struct agxc_ref narrow = agxc_spv_build1(s, AGXC_OP_F2F, bits, x);
    struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, x.bits, narrow);
@@ -31,6 +31,10 @@ static struct agxc_ref narrowed_toward_zero(struct agxc_spv *s, unsigned bits, s
 
 void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
+   if (agxc_spv_converts_small_floats(s, in)) {
+      agxc_spv_convert_small_floats(s, in);
+      return;
+   }
    struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_FLOAT);
    const struct agxc_ref *refs = agxc_spv_components(s, in, 0, AGXC_SPV_FLOAT, type->scalars);
    const struct agxc_spv_decoration *d =
@@ -45,7 +49,7 @@ void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *
       if (refs[i].bits == bits)
          out[i] = refs[i];
       else if (bits < refs[i].bits && toward_zero)
-         out[i] = narrowed_toward_zero(s, bits, refs[i]);
+         out[i] = agxc_spv_narrow_toward_zero(s, bits, refs[i]);
       else
          out[i] = agxc_spv_build1(s, AGXC_OP_F2F, bits, refs[i]);
    }

@@ -22,6 +22,13 @@ struct agxc_ref agxc_spv_add_limited(struct agxc_spv *s, struct agxc_ref a, stru
  * its sign. Fails where the entry point has no quads (quad.c). */
 struct agxc_ref agxc_spv_quad_step(struct agxc_spv *s, struct agxc_ref value, uint32_t axis);
 
+/* To fewer bits, toward zero (convert.c). */
+struct agxc_ref agxc_spv_narrow_toward_zero(struct agxc_spv *s, unsigned bits, struct agxc_ref x);
+/* Whether a conversion is from or to floats that are only stored; and emits such a one
+ * (small_float.c). */
+bool agxc_spv_converts_small_floats(struct agxc_spv *s, const struct agxc_spv_instr *in);
+void agxc_spv_convert_small_floats(struct agxc_spv *s, const struct agxc_spv_instr *in);
+
 /* Emits an operation that is one to one, as op.def says. */
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in);
 #define OP(name, words, flags, handler)                                                            \

@@ -143,6 +143,8 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
 /* The type that an id names; fails for other ids. */
 struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id);
+/* Whether a float of that FPEncoding and as many bits may be stored and converted. */
+bool agxc_spv_is_small_float(uint32_t encoding, uint32_t bits);
 /* Whether values of the type are one boolean or number. */
 bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type);
 /* Addresses: the only pointers that lie in memory, as one 64-bit scalar. */

@@ -20,18 +20,19 @@
 #include "agx/compiler/ir/ssa.h"
 
 /* Newer than some headers. Source: the SPIR-V registry. */
-#define SpvOpFDot2MixAcc32VALVE                6916
-#define SpvOpFDot2MixAcc16VALVE                6917
-#define SpvCapabilityCooperativeMatrixKHR      6022
-#define SpvOpExtInstWithForwardRefsKHR         4433
-#define SpvOpTypeCooperativeMatrixKHR          4456
-#define SpvOpCooperativeMatrixLoadKHR          4457
-#define SpvOpCooperativeMatrixStoreKHR         4458
-#define SpvOpCooperativeMatrixMulAddKHR        4459
-#define SpvOpCooperativeMatrixLengthKHR        4460
-#define SpvOpConstantCompositeReplicateEXT     4461
-#define SpvOpSpecConstantCompositeReplicateEXT 4462
-#define SpvOpCompositeConstructReplicateEXT    4463
+#define SpvDecorationSaturatedToLargestFloat8NormalConversionEXT 4216
+#define SpvOpFDot2MixAcc32VALVE                                  6916
+#define SpvOpFDot2MixAcc16VALVE                                  6917
+#define SpvCapabilityCooperativeMatrixKHR                        6022
+#define SpvOpExtInstWithForwardRefsKHR                           4433
+#define SpvOpTypeCooperativeMatrixKHR                            4456
+#define SpvOpCooperativeMatrixLoadKHR                            4457
+#define SpvOpCooperativeMatrixStoreKHR                           4458
+#define SpvOpCooperativeMatrixMulAddKHR                          4459
+#define SpvOpCooperativeMatrixLengthKHR                          4460
+#define SpvOpConstantCompositeReplicateEXT                       4461
+#define SpvOpSpecConstantCompositeReplicateEXT                   4462
+#define SpvOpCompositeConstructReplicateEXT                      4463
 
 #define AGXC_SPV_HEADER_WORDS   5 /* in front of the first instruction */
 #define AGXC_SPV_MAX_IDS        (1u << 20)
@@ -50,6 +51,7 @@ enum agxc_spv_kind {
    AGXC_SPV_BOOL,
    AGXC_SPV_INT,
    AGXC_SPV_FLOAT,
+   AGXC_SPV_SMALL_FLOAT, /* only stored and converted: bfloat16, and 8 bits */
    AGXC_SPV_VECTOR,
    AGXC_SPV_MATRIX,
    AGXC_SPV_COOPERATIVE, /* matrix of a subgroup: what one lane holds, like an array */
@@ -81,6 +83,7 @@ struct agxc_spv_type {
    enum agxc_spv_kind kind;
    uint8_t bits;       /* of a scalar: 1, 8, 16, 32 or 64 */
    bool is_signed;     /* integers */
+   uint16_t encoding;  /* small floats: FPEncoding */
    bool is_block;      /* structs: decorated Block or BufferBlock */
    bool is_old_buffer; /* structs: BufferBlock */
    uint32_t id, depth;

@@ -12,7 +12,7 @@
 
 bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type)
 {
-   return type->kind == AGXC_SPV_BOOL || type->kind == AGXC_SPV_INT || type->kind == AGXC_SPV_FLOAT;
+   return type->kind >= AGXC_SPV_BOOL && type->kind <= AGXC_SPV_SMALL_FLOAT;
 }
 
 const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type)
@@ -165,10 +165,15 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
    uint32_t bits = agxc_spv_operand(s, in, 0);
    if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
       agxc_spv_invalid(s, "%u bits", bits);
-   if (!is_int && (bits == 8 || agxc_spv_operand_count(in) > 1))
-      agxc_spv_missing(s, "Float%u%s is not supported: use floats of 16, 32 or 64 bits", bits,
-                       bits == 8 ? "" : " of another encoding");
-   type->kind = is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
+   bool is_encoded = !is_int && agxc_spv_operand_count(in) > 1;
+   uint32_t encoding = is_encoded ? agxc_spv_operand(s, in, 1) : 0;
+   if (is_encoded ? !agxc_spv_is_small_float(encoding, bits) : !is_int && bits == 8)
+      agxc_spv_missing(s,
+                       "Float%u%s is not supported: use floats of 16, 32 or 64 bits, BFloat16KHR, "
+                       "Float8E4M3EXT or Float8E5M2EXT",
+                       bits, is_encoded ? " of that encoding" : " without an encoding");
+   type->kind = is_int ? AGXC_SPV_INT : is_encoded ? AGXC_SPV_SMALL_FLOAT : AGXC_SPV_FLOAT;
+   type->encoding = (uint16_t)encoding;
    type->bits = (uint8_t)bits;
    type->is_signed = is_int && agxc_spv_operand(s, in, 1) != 0;
    type->scalars = 1;
