@@ -322,7 +322,7 @@ static const struct {
 } identities[] = {
    {AGXC_OP_IADD, 0, 0}, {AGXC_OP_ISUB, 0, 0}, {AGXC_OP_IMUL, 1, 0},  {AGXC_OP_UDIV, 1, 1},
    {AGXC_OP_IOR, 0, -1}, {AGXC_OP_IXOR, 0, 0}, {AGXC_OP_IAND, -1, 0}, {AGXC_OP_ISHL, 0, 0},
-   {AGXC_OP_USHR, 0, 0}, {AGXC_OP_ASHR, 0, 0},
+   {AGXC_OP_USHR, 0, 0}, {AGXC_OP_ASHR, 0, 0}, {AGXC_OP_UMIN, -1, 0}, {AGXC_OP_UMAX, 0, -1},
 };
 
 static bool is_number(struct agxc_ref ref, int8_t number)

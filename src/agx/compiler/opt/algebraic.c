@@ -274,10 +274,13 @@ static bool is_half_rule(unsigned op)
 }
 
 /* Most rules count in words; those for sums, products, signs and limits of floats hold for halves,
- * too. */
+ * too, and those for the order of integers for all widths. */
 static bool has_rules(const struct agxc_instr *instr)
 {
-   return has_width(instr, 32) || (is_half_rule(instr->op) && has_width(instr, 16));
+   bool is_order = instr->op == AGXC_OP_ULT || instr->op == AGXC_OP_UGE ||
+                   instr->op == AGXC_OP_SLT || instr->op == AGXC_OP_SGE;
+   return has_width(instr, 32) || (is_half_rule(instr->op) && has_width(instr, 16)) ||
+          (is_order && has_width(instr, agxc_src_a(instr)->bits));
 }
 
 /* Rules that need more than this of each other are left to the next run. */

@@ -91,19 +91,38 @@ static struct agxc_ref rule_equal(struct agxc_algebra *a, struct agxc_ref x, str
    return compare_choice(a);
 }
 
-static struct agxc_ref rule_order(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+/* Compares with the ends of the range are settled, those next to them are tests for equality. */
+static struct agxc_ref compare_with_end(struct agxc_algebra *a, struct agxc_ref x,
+                                        struct agxc_ref y)
 {
    bool is_less = a->instr->op == AGXC_OP_ULT || a->instr->op == AGXC_OP_SLT;
    bool is_unsigned = a->instr->op == AGXC_OP_ULT || a->instr->op == AGXC_OP_UGE;
+   uint64_t all = agx_bits(x.bits), least = is_unsigned ? 0 : 1ull << (x.bits - 1);
+   uint64_t most = all ^ least;
+   struct agxc_ref low = agxc_imm(least, x.bits), high = agxc_imm(most, x.bits);
+   enum agxc_op equal = AGXC_OP_IEQ, other = AGXC_OP_INE;
+   if (is_const(&y) && (uint64_t)y.imm == least)
+      return truth(!is_less);
+   if (is_const(&x) && (uint64_t)x.imm == most)
+      return truth(!is_less);
+   if (is_const(&y) && (uint64_t)y.imm == least + 1)
+      return op2(a, is_less ? equal : other, x, low);
+   if (is_const(&x) && (uint64_t)x.imm == most - 1)
+      return op2(a, is_less ? equal : other, y, high);
+   if (is_const(&y) && (uint64_t)y.imm == most)
+      return op2(a, is_less ? other : equal, x, high);
+   if (is_const(&x) && (uint64_t)x.imm == least)
+      return op2(a, is_less ? other : equal, y, low);
+   return agxc_none();
+}
+
+static struct agxc_ref rule_order(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+{
+   bool is_less = a->instr->op == AGXC_OP_ULT || a->instr->op == AGXC_OP_SLT;
    if (agxc_same_ref(&x, &y))
       return truth(!is_less);
-   if (is_unsigned && equals(&y, 0) && y.bits <= 32)
-      return truth(!is_less);
-   if (is_unsigned && equals(&y, 1) && y.bits <= 32)
-      return op2(a, is_less ? AGXC_OP_IEQ : AGXC_OP_INE, x, agxc_imm(0, x.bits));
-   if (is_unsigned && equals(&x, 0) && x.bits <= 32)
-      return op2(a, is_less ? AGXC_OP_INE : AGXC_OP_IEQ, y, x);
-   return compare_choice(a);
+   struct agxc_ref result = compare_with_end(a, x, y);
+   return result.kind == AGXC_NONE ? compare_choice(a) : result;
 }
 
 /* ---- selects --------------------------------------------------------------- */
