@@ -92,8 +92,9 @@ static struct agxc_spv_pointer *atomic_pointer(struct agxc_spv *s, uint32_t id,
                        : kind == AGXC_SPV_FLOAT ? "float"
                                                 : "integer");
    if (p->type->bits != 32)
-      agxc_spv_missing(s, "atomic of %u bits%s is not supported: use 32", p->type->bits,
-                       p->type->bits == 64 ? " (capability Int64Atomics)" : "");
+      agxc_spv_missing(s,
+                       "atomic of %u bits is not supported, since the hardware's have 32: use 32",
+                       p->type->bits);
    return p;
 }
 

@@ -26,6 +26,32 @@ struct walk {
 
 /* ---- module-level instructions ----------------------------------------- */
 
+#define ATOMICS "the hardware's atomics have 32 bits and make no wider ones without a lock"
+
+/* Why no module can have what other drivers offer. */
+static const struct {
+   uint32_t capability;
+   const char *reason;
+} impossible[] = {
+   {SpvCapabilityInt64Atomics, ATOMICS},
+   {SpvCapabilityInt64ImageEXT, ATOMICS},
+   {SpvCapabilityAtomicFloat64MinMaxEXT, ATOMICS},
+   {SpvCapabilityAtomicFloat64AddEXT, ATOMICS},
+   {SpvCapabilityShaderClockKHR, "no clock is known that a kernel could read"},
+};
+
+static void refuse_capability(struct walk *w, uint32_t capability)
+{
+   const char *name = agxc_spv_name(AGXC_SPV_NAME_CAPABILITY, capability);
+   for (size_t i = 0; i < AGX_COUNT(impossible); i++)
+      if (impossible[i].capability == capability)
+         agxc_spv_missing(
+            w->s, "capability %s (%u) is not supported, since %s: compile without what needs it",
+            name, capability, impossible[i].reason);
+   agxc_spv_missing(w->s, "capability %s (%u) is not supported: compile without what needs it",
+                    name, capability);
+}
+
 static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
@@ -34,8 +60,7 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
    if (w->s->entry_points > 1)
       return;
    if (!agxc_spv_takes(w->s, AGXC_SPV_NAME_CAPABILITY, capability))
-      agxc_spv_missing(w->s, "capability %s (%u) is not supported: compile without what needs it",
-                       agxc_spv_name(AGXC_SPV_NAME_CAPABILITY, capability), capability);
+      refuse_capability(w, capability);
 }
 
 static void read_import(struct walk *w, const struct agxc_spv_instr *in)
