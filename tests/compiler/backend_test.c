@@ -391,12 +391,14 @@ static void test_skip(void **state)
    struct agxc_ref x = lane(&b);
    struct agxc_if *branch = make_if(&b, x, &backend.shader->body, NULL);
    b = agxc_at_end(backend.shader, agxc_first_block(&branch->then_list));
-   for (unsigned i = 0; i < 3; i++)
+   for (unsigned i = 0; i < 5; i++)
       store(&b, x, x);
    compile_to(&backend, "mfsr d=r1 sr=thread_index_in_simdgroup\n"
                         "ldimm16 d=r0l imm=0\n"
                         "if_icmp a=r1 b=0 nest=1 cond=ieq\n"
-                        "jmp_none offset=30\n"
+                        "jmp_none offset=46\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
                         "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
                         "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
                         "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n");

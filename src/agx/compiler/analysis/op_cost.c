@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Costs of generic operations and what selection folds, for passes that decide what to move or to
- * compute twice (opt/loads/, opt/preamble.c, opt/if_conversion.c).
+ * compute twice (opt/loads/, opt/preamble.c, opt/if_conversion.c); of machine instructions, for
+ * schedule/ and emit/control.c.
  */
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/ir/launch_slots.h"
-
-#include "agx/isa/cost.h"
 
 /* Of a sum; comparisons have half of it, quotients twice as much (docs/precision.md). */
 #define LONG_FLOAT_SIZE 80u
@@ -62,6 +61,20 @@ unsigned agxc_op_size(const struct agxc_instr *instr)
 unsigned agxc_load_latency(void)
 {
    return agx_isa_cost(&(const struct agx_isa_instr){.op = AGX_ISA_OP_LOAD}).latency;
+}
+
+struct agx_isa_cost agxc_machine_cost(const struct agxc_instr *instr)
+{
+   struct agx_isa_instr isa = {.op = (uint16_t)agxc_opcode(instr)};
+   for (unsigned i = 0; i < instr->operand_count; i++) {
+      const struct agxc_ref *ref = &instr->operand[i];
+      bool is_register =
+         ref->kind == AGXC_VALUE || ref->kind == AGXC_REG || ref->kind == AGXC_UNIFORM;
+      isa.operand[i].kind = is_register ? AGX_ISA_REG : AGX_ISA_IMM;
+      isa.operand[i].bits = ref->bits;
+      isa.operand[i].value = is_register ? 0 : ref->imm;
+   }
+   return agx_isa_cost(&isa);
 }
 
 bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,

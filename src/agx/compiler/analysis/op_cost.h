@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What generic operations cost once they are machine instructions: for passes that weigh where to
- * compute something before selection has decided how.
+ * What generic operations cost once they are machine instructions, for passes that weigh where to
+ * compute something before selection has decided how; and what machine instructions cost.
  */
 #pragma once
 
 #include "agx/compiler/ir/ir.h"
+#include "agx/isa/cost.h"
 
 /* Cycles a SIMD-group spends on a load that it need not wait for alone. [A] */
 #define AGXC_COST_LOAD 10
@@ -17,6 +18,9 @@ unsigned agxc_op_cost(const struct agxc_instr *instr);
 bool agxc_is_long_float(const struct agxc_instr *instr);
 /* About how many instructions it becomes, for passes that copy code. */
 unsigned agxc_op_size(const struct agxc_instr *instr);
+
+/* What the machine instruction costs by its operands, in SSA form or over registers. */
+struct agx_isa_cost agxc_machine_cost(const struct agxc_instr *instr);
 
 /* Cycles from a load of device memory to its result. */
 unsigned agxc_load_latency(void);

@@ -32,11 +32,13 @@
  * Stands behind schedule_post, which may not move anything across mask instructions, and in front
  * of insert_waits, which must see the jumps.
  */
+#include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/emit.h"
 #include "agx/compiler/emit/jump_impl.h"
 
-/* Cycles that the rest of the program must take for one to pay behind a return. */
-#define RETURN_CYCLES 60
+/* Cycles that the rest of the program must take for one to pay behind a return, or around an if
+ * that the program ends with: most SIMD-groups have lanes there. */
+#define END_CYCLES 45
 
 /* Around the node that is being lowered. */
 struct scope {
@@ -194,6 +196,32 @@ static bool needs_all_lanes(const struct agxc_instr *instr)
 
 static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_t most);
 
+/* cycles, and what the block's instructions take; a wait for what a load of the block gives counts
+ * as another access. */
+static uint32_t add_block_cycles(uint32_t cycles, const struct agxc_block *block, uint32_t most)
+{
+   struct agxc_halves loaded = {0};
+   bool has_loaded = false;
+   agxc_foreach_instr (instr, block) {
+      if (needs_all_lanes(instr))
+         return most + 1;
+      struct agxc_halves read = has_loaded ? agxc_halves_read(instr) : loaded;
+      if (has_loaded && agxc_halves_meet(&loaded, &read)) {
+         cycles += AGXC_ACCESS_CYCLES;
+         loaded = (struct agxc_halves){0};
+         has_loaded = false;
+      }
+      if (agxc_is_machine(instr) && agxc_isa_info(instr)->is_async && instr->dest_count) {
+         agxc_halves_add(&loaded, agxc_dests(instr));
+         has_loaded = true;
+      }
+      cycles += agxc_skipped_cycles(instr);
+      if (cycles > most)
+         return cycles;
+   }
+   return cycles;
+}
+
 /* cycles, and what the node takes; counted no further than until there are more than `most`. */
 static uint32_t add_cycles_of(uint32_t cycles, const struct agxc_node *node, uint32_t most)
 {
@@ -201,15 +229,8 @@ static uint32_t add_cycles_of(uint32_t cycles, const struct agxc_node *node, uin
       return most + 1;
    agxc_foreach_list (arm, node)
       cycles = add_cycles(cycles, arm, most);
-   if (node->kind == AGXC_NODE_BLOCK)
-      agxc_foreach_instr (instr, agxc_as_block(node)) {
-         if (needs_all_lanes(instr))
-            return most + 1;
-         cycles += agxc_skipped_cycles(instr);
-         if (cycles > most)
-            return cycles;
-      }
-   return cycles;
+   return node->kind == AGXC_NODE_BLOCK ? add_block_cycles(cycles, agxc_as_block(node), most)
+                                        : cycles;
 }
 
 static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_t most)
@@ -220,9 +241,9 @@ static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list, uint32_
    return cycles;
 }
 
-static bool pays_to_skip(const struct agx_link *list)
+static bool pays_to_skip(const struct agx_link *list, uint32_t limit)
 {
-   return add_cycles(0, list, AGXC_JUMP_CYCLES) > AGXC_JUMP_CYCLES;
+   return add_cycles(0, list, limit) > limit;
 }
 
 static bool block_needs_lanes(const struct agxc_block *block)
@@ -344,8 +365,9 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    struct agx_link *first = is_swapped ? &branch->else_list : &branch->then_list;
    has_else = has_else && !is_swapped;
    struct agxc_block *else_block = agxc_first_block(&branch->else_list);
-   bool skips_first = pays_to_skip(first);
-   bool skips_else = has_else && pays_to_skip(&branch->else_list);
+   bool ends = !scope.is_nested && !has_else && is_program_end(lowering, behind);
+   bool skips_first = pays_to_skip(first, ends ? END_CYCLES : AGXC_JUMP_CYCLES);
+   bool skips_else = has_else && pays_to_skip(&branch->else_list, AGXC_JUMP_CYCLES);
 
    enter_levels(lowering, &scope, 1);
    scope.ifs++;
@@ -441,9 +463,9 @@ static bool ends_program(const struct agxc_node *node)
    if (node->parent || node->kind != AGXC_NODE_IF || !node_any(node, returns, false))
       return false;
    uint32_t cycles = 0;
-   while ((node = agxc_node_after(node)) && cycles <= RETURN_CYCLES)
-      cycles = add_cycles_of(cycles, node, RETURN_CYCLES);
-   return cycles > RETURN_CYCLES;
+   while ((node = agxc_node_after(node)) && cycles <= END_CYCLES)
+      cycles = add_cycles_of(cycles, node, END_CYCLES);
+   return cycles > END_CYCLES;
 }
 
 /* Where code goes on that must not run the rest of this list without lanes. */

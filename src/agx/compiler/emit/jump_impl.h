@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/ir/ir.h"
 #include "agx/compiler/ir/machine_operand.h"
 
@@ -22,11 +23,16 @@ static inline struct agxc_block *agxc_jump_target(const struct agxc_shader *shad
 #define AGXC_RETURNED (AGXC_MOST_NESTING + 1)
 _Static_assert(AGXC_RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted in 16 bits");
 
-/* Cycles that skipped code must save for a jump to pay. Source: docs/hw/idioms.md, 6. */
-#define AGXC_JUMP_CYCLES 19u
+/* Cycles that skipped code must save for a jump to pay: it is one instruction wherever it is not
+ * taken. [A] */
+#define AGXC_JUMP_CYCLES   20u
+#define AGXC_ACCESS_CYCLES 10u /* of an access to memory, and of a wait for one */
 
-/* What an instruction counts there: more where it is an access. */
+/* What an instruction counts there; BREAK, CONTINUE and RETURN become a move. */
 static inline uint32_t agxc_skipped_cycles(const struct agxc_instr *instr)
 {
-   return agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM ? 10 : 1;
+   if (!agxc_is_machine(instr))
+      return 1;
+   bool is_access = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
+   return is_access ? AGXC_ACCESS_CYCLES : agxc_machine_cost(instr).throughput;
 }

@@ -20,7 +20,7 @@
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
-/* Cycles of both arms. A jump would skip an arm beyond 19 cycles (emit/control.c), and never
+/* Cycles of both arms. A jump would skip an arm beyond 20 cycles (emit/control.c), and never
  * does where lanes differ. */
 #define MAX_ARM_COST 14u
 /* When the condition is the same for the whole dispatch, one arm would have been skipped. */

@@ -11,7 +11,7 @@
  */
 #include "agx/compiler/schedule/schedule_impl.h"
 
-#include "agx/isa/cost.h"
+#include "agx/compiler/analysis/op_cost.h"
 
 /* How many accesses of each kind are kept for comparing; older ones count as meeting. */
 #define WINDOW 16
@@ -51,18 +51,7 @@ static void add_edge(struct building *building, uint32_t from, uint32_t to, uint
 
 uint32_t agxc_sched_latency(const struct agxc_instr *instr)
 {
-   if (!agxc_is_machine(instr))
-      return 0;
-   struct agx_isa_instr isa = {.op = (uint16_t)agxc_opcode(instr)};
-   for (unsigned i = 0; i < instr->operand_count; i++) {
-      const struct agxc_ref *ref = &instr->operand[i];
-      bool is_register =
-         ref->kind == AGXC_VALUE || ref->kind == AGXC_REG || ref->kind == AGXC_UNIFORM;
-      isa.operand[i].kind = is_register ? AGX_ISA_REG : AGX_ISA_IMM;
-      isa.operand[i].bits = ref->bits;
-      isa.operand[i].value = is_register ? 0 : ref->imm;
-   }
-   return agx_isa_cost(&isa).latency;
+   return agxc_is_machine(instr) ? agxc_machine_cost(instr).latency : 0;
 }
 
 static bool has_result(const struct agxc_instr *instr)
