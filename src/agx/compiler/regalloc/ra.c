@@ -306,15 +306,36 @@ static void note_last_uses(struct agxc_ra *ra, const struct agxc_block *block)
    }
 }
 
+/* Empty blocks between what a block makes and the phis that take it: the arm beside a break, what
+ * follows that if, a loop's continuing part. */
+#define MOST_BETWEEN 3u
+
+/* The block that follows, or NULL; behind a test at a loop's end, that of the lanes which stay. */
+static const struct agxc_block *next_of(const struct agxc_block *block)
+{
+   for (unsigned i = 0; i < 2 && block->succs[1]; i++) {
+      const struct agxc_instr *leave = agxc_first_instr(block->succs[i]);
+      if (leave && leave->op == AGXC_OP_BREAK)
+         return block->succs[1 - i];
+   }
+   return block->succs[1] ? NULL : block->succs[0];
+}
+
 /* Where other sources of the phis are that take what this block makes: others shall not be put
  * there as long as there is room, or the phi costs a copy. */
 static void note_wanted(struct agxc_ra *ra, const struct agxc_block *block)
 {
-   const struct agxc_block *behind = block->succs[0];
+   const struct agxc_block *last = block, *behind = next_of(block);
    memset(ra->wanted, 0, sizeof(ra->wanted));
-   if (!behind || block->succs[1] || behind->pred_count != 2)
+   for (unsigned i = 0;
+        i < MOST_BETWEEN && behind && behind->pred_count == 1 && agx_list_empty(&behind->instrs);
+        i++) {
+      last = behind;
+      behind = next_of(last);
+   }
+   if (!behind || last->succs[1] || behind->pred_count != 2)
       return;
-   bool is_second = behind->preds[1] == block;
+   bool is_second = behind->preds[1] == last;
    agxc_foreach_phi (phi, behind) {
       const struct agxc_ref *mine = agxc_phi_of_two(phi, is_second);
       const struct agxc_ref *other = agxc_phi_of_two(phi, 1 - is_second);
@@ -359,6 +380,14 @@ static void remove_phis(struct agxc_block *block)
       agxc_instr_remove(phi);
 }
 
+/* Of several phis the one that runs most often: a copy to the others costs less. */
+static void note_phi(struct agxc_ra *ra, const struct agxc_value *value, struct agxc_instr *phi)
+{
+   struct agxc_value **noted = &ra->phi[value->id];
+   if (!*noted || (*noted)->def->block->loop_depth <= phi->block->loop_depth)
+      *noted = agxc_dest(phi)->value;
+}
+
 /* What values become, which is where they should be; and where they come from. */
 static void note_wishes(struct agxc_ra *ra)
 {
@@ -373,7 +402,7 @@ static void note_wishes(struct agxc_ra *ra)
             if (src->kind == AGXC_VALUE && is_collect && !ra->slot[src->value->id].collect)
                ra->slot[src->value->id] = (struct agxc_slot){instr, offset};
             if (src->kind == AGXC_VALUE && instr->op == AGXC_OP_PHI)
-               ra->phi[src->value->id] = agxc_dest(instr)->value;
+               note_phi(ra, src->value, instr);
             offset += agxc_ref_halves(src);
          }
       }
