@@ -231,14 +231,16 @@ static void build_rotation(struct batch *a, struct agxc_instr *load,
    struct agxc_builder before =
       agxc_at_end(shader, agxc_block_before(&a->induction.shape.loop->node));
    const struct agxc_ref shape = *agxc_dest(load);
-   const struct agxc_ref unread = agxc_build_undef(&before, shape.bits, shape.count); /* at first */
+   /* At first; and behind the last one, where any register will do. */
+   const struct agxc_ref unread = agxc_build_undef(&before, shape.bits, shape.count);
    struct agxc_instr *held[AGXC_LOADS_MAX_ITERATIONS], *now[AGXC_LOADS_MAX_ITERATIONS];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
       held[iteration] = agxc_build_phi(&header, shape.bits, shape.count, 2);
    for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
       now[iteration] = agxc_build_phi(&body, shape.bits, shape.count, 2);
       *agxc_phi_then(now[iteration]) = values[iteration][which];
-      *agxc_phi_else(now[iteration]) = *agxc_dest(held[AGX_MIN(iteration + 1, a->iterations - 1)]);
+      bool is_last = iteration + 1 == a->iterations;
+      *agxc_phi_else(now[iteration]) = is_last ? unread : *agxc_dest(held[iteration + 1]);
    }
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++) {
       *agxc_phi_entry(held[iteration]) = unread;
