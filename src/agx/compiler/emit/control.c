@@ -20,7 +20,9 @@
  *    before   agx.if_icmp a, b       if ( x ) else ( y )
  *    after    agx.if_icmp a, b   jmp_none   x   else_fcmp   jmp_none   y   pop_exec
  *
- * `if (c) break;` directly in a loop without continue is a single while. An arm is jumped over
+ * `if (c) break;` directly in a loop without continue is a single while. So is an if without else
+ * at the end of another one's last arm: lanes that fail wait where that one's do, and its pop
+ * brings all of them back. An arm is jumped over
  * when no lane takes it and the jump is cheaper than its instructions; code with matrix
  * instructions is always jumped over then. A loop's end jumps back while any lane is left. Where
  * loads or loops stand behind a loop's test or behind a continue, they are jumped over as soon as
@@ -347,6 +349,17 @@ static void enter_levels(const struct lowering *lowering, struct scope *scope, u
                 lowering->shader->name, AGXC_MOST_NESTING);
 }
 
+/* The last thing in the last arm of another if. */
+static bool is_tail(const struct agxc_node *node)
+{
+   if (!node->parent || node->parent->kind != AGXC_NODE_IF)
+      return false;
+   const struct agx_link *else_list = &agxc_as_if(node->parent)->else_list;
+   const struct agxc_block *behind = agxc_block_after(node);
+   return (node->list == else_list || agxc_list_is_empty(else_list)) &&
+          agxc_last_block(node->list) == behind && agx_list_empty(&behind->instrs);
+}
+
 static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct scope scope)
 {
    struct agxc_shader *shader = lowering->shader;
@@ -369,20 +382,24 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    bool skips_first = pays_to_skip(first, ends ? END_CYCLES : AGXC_JUMP_CYCLES);
    bool skips_else = has_else && pays_to_skip(&branch->else_list, AGXC_JUMP_CYCLES);
 
-   enter_levels(lowering, &scope, 1);
-   scope.ifs++;
+   bool has_level = has_else || !is_tail(&branch->node);
+   if (has_level) {
+      enter_levels(lowering, &scope, 1);
+      scope.ifs++;
+   }
    scope.is_nested = true;
    lower_list(lowering, &branch->then_list, scope);
    lower_list(lowering, &branch->else_list, scope);
 
-   set_compare(compare, AGX_ISA_OP_IF_ICMP, AGX_ISA_OP_IF_FCMP, is_swapped);
+   set_compare(compare, has_level ? AGX_ISA_OP_IF_ICMP : AGX_ISA_OP_WHILE_ICMP,
+               has_level ? AGX_ISA_OP_IF_FCMP : AGX_ISA_OP_WHILE_FCMP, is_swapped);
    if (skips_first)
       jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, has_else ? else_block : behind);
    if (skips_else)
       jump(agxc_at_start(shader, else_block), AGX_ISA_OP_JMP_NONE, behind);
    if (has_else)
       compare_always(agxc_at_start(shader, else_block), AGX_ISA_OP_ELSE_FCMP, 1);
-   if (!is_program_end(lowering, behind))
+   if (has_level && !is_program_end(lowering, behind))
       pop(agxc_at_start(shader, behind), 1);
 }
 
