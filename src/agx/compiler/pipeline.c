@@ -88,6 +88,7 @@ static const struct agxc_pass passes[] = {
    {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
    {"schedule_post", agxc_schedule_post, AGXC_STAGE_REGISTERS,
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
+   {"first_group", agxc_first_group, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
    {"lower_control", agxc_lower_control, AGXC_STAGE_JUMPS, 0},
    {"test_at_end", agxc_test_at_end, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},
    {"drop_barriers", agxc_drop_barriers, AGXC_STAGE_JUMPS, AGXC_DEBUG_NO_OPT},

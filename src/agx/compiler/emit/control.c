@@ -379,7 +379,8 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    has_else = has_else && !is_swapped;
    struct agxc_block *else_block = agxc_first_block(&branch->else_list);
    bool ends = !scope.is_nested && !has_else && is_program_end(lowering, behind);
-   bool skips_first = pays_to_skip(first, ends ? END_CYCLES : AGXC_JUMP_CYCLES);
+   bool is_sure = compare->flags & AGXC_INSTR_SOME_LANE && first == &branch->then_list;
+   bool skips_first = !is_sure && pays_to_skip(first, ends ? END_CYCLES : AGXC_JUMP_CYCLES);
    bool skips_else = has_else && pays_to_skip(&branch->else_list, AGXC_JUMP_CYCLES);
 
    bool has_level = has_else || !is_tail(&branch->node);

@@ -8,6 +8,8 @@
 
 /* Puts the instruction in front that takes the thread's scratch memory, when there is any. */
 bool agxc_insert_stack(struct agxc_shader *shader);
+/* Removes barriers between accesses of the first SIMD-group alone, and nests its ifs. */
+bool agxc_first_group(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */
 bool agxc_lower_control(struct agxc_shader *shader);
 /* Moves tests that loops begin with to their ends. */

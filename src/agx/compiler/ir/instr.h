@@ -82,6 +82,8 @@ enum agxc_instr_flags {
    AGXC_INSTR_WRAPS = 4,
    /* Atomics: of a robust binding, proved to be in bounds (AGXC_ACCESS_UNCHECKED of the others). */
    AGXC_INSTR_UNCHECKED = 8,
+   /* Machine ifs: where code gets there at all, a lane takes them. */
+   AGXC_INSTR_SOME_LANE = 16,
 };
 
 /* Operands stand in order: destinations, sources, immediates (and modifiers), as isa.def and
