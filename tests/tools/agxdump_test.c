@@ -319,6 +319,48 @@ static void without_results_nothing_is_compared(void **state)
    remove_recorded();
 }
 
+/* ---- stats ---- */
+
+static int count_lines(void)
+{
+   int lines = 0;
+   for (const char *at = text; (at = strchr(at, '\n')); at++)
+      lines++;
+   return lines;
+}
+
+static int stats_of(const char *options)
+{
+   char arguments[256];
+   snprintf(arguments, sizeof(arguments), "stats %s %s.any", options, path);
+   return tool_run("AGXDUMP_TOOL", arguments, text);
+}
+
+/* A run has two launches: the kernel, and the breadcrumb behind it. */
+static void dispatches_are_counted(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   record_to_file("", "$RUN drm; $RUN virtual");
+   assert_int_equal(stats_of("--csv"), 0);
+   assert_memory_equal(text, "launch,kernel,grid,threads,instructions,", 40);
+   assert_int_equal(count_lines(), 1 + 4);
+   assert_non_null(strstr(text, "\n2.0.0,"));
+   assert_int_equal(stats_of("--csv --kernels --sort cycles"), 0);
+   assert_int_equal(count_lines(), 1 + 2);
+   assert_int_equal(stats_of("--json"), 0);
+   assert_non_null(strstr(text, "{\"dispatches\": [{\"launch\": \"1.0.0\", \"kernel\": \""));
+   assert_non_null(strstr(text, "\"kernels\": ["));
+   assert_int_equal(stats_of("--until 1"), 0);
+   assert_int_equal(count_lines(), 3 + 1 + 3);
+   assert_int_equal(stats_of("--sort size"), 2);
+   assert_non_null(strstr(text, "--sort \"size\""));
+   assert_int_equal(stats_of("--device drm"), 1);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "stats --help", text), 0);
+   remove_recorded();
+}
+
 /* The second submission's stream is nowhere. */
 static void a_fault_happens_again(void **state)
 {
@@ -392,6 +434,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(what_was_recorded_happens_again),
       cmocka_unit_test(another_chip_does_not_fit),
       cmocka_unit_test(without_results_nothing_is_compared),
+      cmocka_unit_test(dispatches_are_counted),
       cmocka_unit_test(a_fault_happens_again),
       cmocka_unit_test(a_wrong_replay_is_explained),
       cmocka_unit_test(usage_is_explained),

@@ -25,6 +25,10 @@ struct dump {
 /* `agxdump record` with the arguments of main: its exit code, or does not return. */
 int dump_record(int argc, char **argv);
 
+/* `agxdump replay` and `agxdump stats`; their exit codes. */
+int dump_replay(int argc, char **argv);
+int dump_stats(int argc, char **argv);
+
 /* Prints every submission of the file. */
 AGX_MUST_CHECK agx_status dump_show(struct dump *dump);
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "agxdump.h"
-#include "replay.h"
 
 static const char help[] =
    "usage: agxdump show [--json] FILE\n"
    "       agxdump record [-o FILE] [OPTION...] -- COMMAND   (agxdump record --help)\n"
    "       agxdump replay [OPTION...] FILE                   (agxdump replay --help)\n"
+   "       agxdump stats [OPTION...] FILE                    (agxdump stats --help)\n"
    "\n"
    "Prints a capture, which a program writes when it runs with AGX_CAPTURE=FILE:\n"
    "submissions with their waits and signals, the words of each compute stream by\n"
@@ -45,6 +45,8 @@ int main(int argc, char **argv)
       return dump_record(argc, argv);
    if (strcmp(command, "replay") == 0)
       return dump_replay(argc, argv);
+   if (strcmp(command, "stats") == 0)
+      return dump_stats(argc, argv);
    bool wrong = strcmp(command, "show") != 0;
    for (int i = 1; i < argc; i++) {
       if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

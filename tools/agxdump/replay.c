@@ -34,7 +34,7 @@ static const char help[] =
 
 /* ---- devices ---- */
 
-static void set_options(const struct replay *replay, struct agx_kmd *kmd)
+static agx_status set_options(const struct replay *replay, struct agx_kmd *kmd)
 {
    struct agx_virtual_node *node = agx_kmd_virtual_node(kmd);
    const struct replay_options *options = &replay->options;
@@ -44,6 +44,11 @@ static void set_options(const struct replay *replay, struct agx_kmd *kmd)
       agx_virtual_set_option(node, AGX_VIRTUAL_STRICT, 1);
    if (options->chaos)
       agx_virtual_set_option(node, AGX_VIRTUAL_CHAOS, options->chaos);
+   int error = replay->on_counters
+                  ? agx_virtual_watch_counters(agx_kmd_virtual_file(kmd), replay->on_counters,
+                                               replay->counters_user)
+                  : 0;
+   return error ? agx_status_fail_errno(error, "counting") : AGX_OK;
 }
 
 static agx_status open_device(struct replay_device *device)
@@ -56,10 +61,11 @@ static agx_status open_device(struct replay_device *device)
                 : "virtual";
    AGX_TRY(agxw_kmd_open(name, NULL, &device->kmd));
    if (strncmp(name, "virtual", 7) == 0)
-      set_options(replay, device->kmd);
-   else if (replay->options.is_checked || replay->options.is_strict || replay->options.chaos)
+      return set_options(replay, device->kmd);
+   if (replay->options.is_checked || replay->options.is_strict || replay->options.chaos ||
+       replay->on_counters)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "%s: --check, --strict and --chaos are of the virtual AGX", name);
+                      "%s: --check, --strict, --chaos and statistics are of the virtual AGX", name);
    return AGX_OK;
 }
 
@@ -264,7 +270,7 @@ static void report(const struct replay *replay)
           replay->faults, replay->faults == 1 ? "" : "s");
 }
 
-static agx_status replay_file(struct replay *replay)
+agx_status replay_run(struct replay *replay)
 {
    int fd =
       strcmp(replay->file, "-") == 0 ? dup(STDIN_FILENO) : open(replay->file, O_RDONLY | O_CLOEXEC);
@@ -306,28 +312,45 @@ static agx_status take_option(struct replay_options *options, const char *name, 
    return AGX_FAIL(AGX_INVALID_ARGUMENT, "unexpected \"%s\"", name);
 }
 
-static agx_status parse(struct replay *replay, int argc, char **argv)
+agx_status replay_option(struct replay *replay, int argc, char **argv, int *at)
 {
    struct replay_options *options = &replay->options;
-   for (int i = 2; i < argc; i++) {
-      const char *name = argv[i];
-      if (strcmp(name, "--check") == 0)
-         options->is_checked = true;
-      else if (strcmp(name, "--strict") == 0)
-         options->is_strict = true;
-      else if (strcmp(name, "--timing") == 0)
-         options->is_timed = true;
-      else if (name[0] == '-' && name[1]) {
-         if (++i == argc)
-            return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: its value is missing", name);
-         AGX_TRY(take_option(options, name, argv[i]));
-      } else if (replay->file) {
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "unexpected \"%s\"", name);
-      } else {
-         replay->file = name;
+   const char *name = argv[*at];
+   const struct {
+      const char *name;
+      bool *flag;
+   } flags[] = {{"--check", &options->is_checked},
+                {"--strict", &options->is_strict},
+                {"--timing", &options->is_timed}};
+   for (size_t i = 0; i < AGX_COUNT(flags); i++)
+      if (strcmp(name, flags[i].name) == 0) {
+         *flags[i].flag = true;
+         return AGX_OK;
       }
+   if (name[0] == '-' && name[1]) {
+      if (*at + 1 == argc)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: its value is missing", name);
+      return take_option(options, name, argv[++*at]);
    }
+   if (replay->file)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "unexpected \"%s\"", name);
+   replay->file = name;
+   return AGX_OK;
+}
+
+static agx_status parse(struct replay *replay, int argc, char **argv)
+{
+   for (int i = 2; i < argc; i++)
+      AGX_TRY(replay_option(replay, argc, argv, &i));
    return replay->file ? AGX_OK : AGX_FAIL(AGX_INVALID_ARGUMENT, "there is no file to replay");
+}
+
+void replay_end(struct replay *replay)
+{
+   while (replay->devices)
+      forget_device(replay, replay->devices);
+   agxw_capture_state_destroy(replay->state);
+   agxw_capture_close(replay->reader);
 }
 
 int dump_replay(int argc, char **argv)
@@ -341,15 +364,12 @@ int dump_replay(int argc, char **argv)
       fprintf(stderr, "agxdump replay: %s\n%s", agx_error_peek(), help);
       return 2;
    }
-   agx_status status = replay_file(&replay);
+   agx_status status = replay_run(&replay);
    if (status == AGX_OK)
       report(&replay);
    else
       fprintf(stderr, "agxdump: %s: behind submission %" PRIu64 ": %s\n", replay.file,
               replay.submissions, agx_error_peek());
-   while (replay.devices)
-      forget_device(&replay, replay.devices);
-   agxw_capture_state_destroy(replay.state);
-   agxw_capture_close(replay.reader);
+   replay_end(&replay);
    return status == AGX_OK && !replay.difference.is_there && replay.faults == 0 ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include "winsys/asahi_uapi.h"
 #include "winsys/capture/capture.h"
 #include "winsys/kmd.h"
+#include "winsys/virtual/virtual.h"
 
 struct replay_options {
    const char *device; /* a name of agxw_kmd_open; NULL: the recorded one's chip, virtual */
@@ -83,6 +84,8 @@ struct replay {
    uint64_t submissions, requests, pages_compared, faults, skipped;
    uint64_t awaited; /* submissions that have contents behind them */
    struct replay_difference difference;
+   agx_virtual_counters_fn *on_counters; /* of each dispatch; NULL: nothing is counted */
+   void *counters_user;
 };
 
 /* replay_request.c: executes a request in the device's own ids. */
@@ -107,5 +110,9 @@ AGX_MUST_CHECK agx_status replay_restore(struct replay_device *device);
 AGX_MUST_CHECK agx_status replay_compare(struct replay_device *device,
                                          const struct agxw_capture_record *record);
 
-/* replay.c: `agxdump replay` with the arguments of main; its exit code. */
-int dump_replay(int argc, char **argv);
+/* replay.c: replays the file to its end or first difference. */
+AGX_MUST_CHECK agx_status replay_run(struct replay *replay);
+/* Gives all back, whatever became of the replay. */
+void replay_end(struct replay *replay);
+/* Takes the option at argv[*at], or the file; *at is then the last that was taken. */
+AGX_MUST_CHECK agx_status replay_option(struct replay *replay, int argc, char **argv, int *at);

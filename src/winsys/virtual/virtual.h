@@ -181,10 +181,11 @@ int agx_virtual_declare_bounds(struct agx_virtual_node *node, uint64_t stream_va
 /* Called first by each thread that nodes of this process start. Before the first node. */
 void agx_virtual_set_thread_start(void (*start)(void));
 
-/* The node behind a kmd that agx_kmd_virtual_open gave. */
 struct agx_kmd;
 /* The node behind a kmd that agx_kmd_virtual_open gave; it goes with the kmd. */
 struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd);
+/* Its open file; as above. */
+struct agx_virtual_file *agx_kmd_virtual_file(struct agx_kmd *kmd);
 
 /* What executes a compute command: agxs_run_compute, or what a test puts in its place. */
 typedef agx_status agx_virtual_run_compute_fn(const struct agx_chip *chip,

@@ -209,6 +209,11 @@ agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
    return AGX_OK;
 }
 
+struct agx_virtual_file *agx_kmd_virtual_file(struct agx_kmd *kmd)
+{
+   return cast(kmd)->file;
+}
+
 struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd)
 {
    return cast(kmd)->node;
