@@ -33,7 +33,7 @@ for types in int8_t:int8_t:int int8_t:uint8_t:int uint8_t:int8_t:int uint8_t:uin
 done
 $glsl matrix_integers.comp -o matrix_integers.spv
 $glsl matrix_flow.comp -o matrix_flow.spv
-for kernel in any_size any_size_index any_size_length abs counts float_atomics indirect scratch tables; do
+for kernel in any_size any_size_index any_size_length abs counts float_atomics float_atomics_alone indirect scratch tables; do
    $glsl $kernel.comp -o $kernel.spv
 done
 $glsl matrix_address.comp -o matrix_address.spv
@@ -47,7 +47,7 @@ for text in foreign/*.spvasm; do
    ${SPIRV_AS:-spirv-as} --target-env spv1.4 "$text" -o "${text%asm}"
    ${SPIRV_VAL:-spirv-val} --target-env spv1.4 "${text%asm}"
 done
-for kernel in atomic3 fetch gather heap more query sample samplers samples texels write; do
+for kernel in atomic3 atomic_float fetch gather heap more query sample samplers samples texels write; do
    $glsl image_$kernel.comp -o image_$kernel.spv
 done
 for kernel in quads image_quads; do # these with glslang 15 or newer
