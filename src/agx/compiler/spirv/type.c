@@ -471,7 +471,7 @@ static void read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in
    if (!is_number || type->elem->bits > 32)
       agxc_spv_missing(s,
                        "cooperative matrix with components of type %u is not supported: use "
-                       "numbers of at most 32 bits",
+                       "integers of at most 32 bits, or floats of 16 or 32",
                        type->elem->id);
    type->rows = read_size(s, in, 2);
    type->columns = read_size(s, in, 3);

@@ -127,12 +127,22 @@ struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
    return refs;
 }
 
+static bool has_kind(struct agxc_spv *s, const struct agxc_spv_type *type, enum agxc_spv_kind kind)
+{
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (component && component->kind == AGXC_SPV_SMALL_FLOAT && kind == AGXC_SPV_FLOAT)
+      agxc_spv_missing(s,
+                       "arithmetic on type %u, bfloat16 or a float of 8 bits, is not supported: "
+                       "convert it to 32 bits first",
+                       type->id);
+   return component && component->kind == kind;
+}
+
 struct agxc_spv_type *agxc_spv_result_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
                                            enum agxc_spv_kind kind)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != kind)
+   if (!has_kind(s, type, kind))
       agxc_spv_invalid(s, "result type %u has another kind of component", type->id);
    return type;
 }
@@ -142,8 +152,7 @@ struct agxc_ref *agxc_spv_components(struct agxc_spv *s, const struct agxc_spv_i
 {
    struct agxc_spv_type *type;
    struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != kind || type->scalars != count)
+   if (!has_kind(s, type, kind) || type->scalars != count)
       agxc_spv_invalid(s, "operand %u has type %u: %u components of another kind expected", i,
                        type->id, count);
    return refs;
