@@ -3,9 +3,10 @@
 
     python3 scripts/mutate [--mutants N] [--seed N] [--kernel NAME]... [--keep DIR] [--json FILE]
 
-Modules and launches are those of scripts/wide (run that first). Each module is compiled optimised,
-unoptimised and robust and runs on the virtual AGX, and so is each mutant; all must leave the same
-bytes. Floats are never contracted here, since what is contracted depends on how code is written.
+Modules and launches are those of scripts/wide (run that first). Each module is compiled optimised
+and unoptimised, plain and robust, and runs on the virtual AGX, and so is each mutant; all must leave
+the same bytes. What the file of --json holds already is not judged again, so a long run may be
+stopped. Floats are never contracted here, since what is contracted depends on how code is written.
 Needs spirv-dis, spirv-as and spirv-val. The exit code is 1 when something differs.
 """
 import argparse
@@ -17,6 +18,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,7 +34,8 @@ from module import Unfit, disassembled, tool  # noqa: E402
 MOST_BYTES = 400000
 ZEROS = 59  # number of the buffer that mutations read
 MODES = (("optimised", "nocache", ()), ("unoptimised", "noopt,nocache", ()),
-         ("robust", "nocache", ("--robust", "clamp")))
+         ("robust", "nocache", ("--robust", "clamp")),
+         ("robust unoptimised", "noopt,nocache", ("--robust", "clamp")))
 INSTRUCTIONS, RUN_SECONDS = 4000000, 120
 
 
@@ -51,7 +54,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no kernel after so many")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="kernels at a time")
     parser.add_argument("--keep", help="a folder for mutants that differ")
-    parser.add_argument("--json", help="a file for what each kernel gave")
+    parser.add_argument("--json", help="a file for what each kernel gave; goes on where it ends")
     return parser.parse_args()
 
 
@@ -190,40 +193,66 @@ def chosen(options):
     return rows
 
 
+class Results:
+    """What each kernel gave, counted, and kept in a file so that another run goes on."""
+
+    def __init__(self, path):
+        self.path, self.kernels, self.lock = path, {}, threading.Lock()
+        self.counts, self.changes = collections.Counter(), collections.Counter()
+        if path and os.path.exists(path):
+            with open(path) as file:
+                for kernel, result in json.load(file).items():
+                    self.add(kernel, result)
+
+    def add(self, kernel, result):
+        with self.lock:
+            self.kernels[kernel] = result
+            self.counts[f"kernels {result['verdict']}"] += 1
+            if result["verdict"] == "modes differ":
+                print(f"{kernel}: {result['words']}", flush=True)
+            for number, each in enumerate(result.get("mutants", ())):
+                self.counts[each["verdict"]] += 1
+                self.changes.update(each.get("changes", ()))
+                if each["verdict"] == "differs":
+                    print(f"{kernel}.m{number}: {each['words']} {each['changes']}", flush=True)
+
+    def mutants(self):
+        return self.counts["agrees"] + self.counts["differs"]
+
+    def write(self):
+        if self.path:
+            with self.lock:
+                with open(self.path + ".new", "w") as file:
+                    json.dump(self.kernels, file, indent=1)
+                os.rename(self.path + ".new", self.path)
+
+
 def main():
     options, start = arguments(), time.monotonic()
-    rows, results = chosen(options), {}
-    counts, changes = collections.Counter(), collections.Counter()
+    rows, results = chosen(options), Results(options.json)
 
     def one(row):
-        if time.monotonic() - start > options.seconds or \
-                counts["agrees"] + counts["differs"] >= options.mutants:
+        if time.monotonic() - start > options.seconds or row[0] in results.kernels or \
+                results.mutants() >= options.mutants:
             return
         try:
             result = judge(runner, *row, options.per_kernel)
         except (Unfit, UnicodeDecodeError) as reason:
             result = {"verdict": "unfit", "words": str(reason)}
-        results[row[0]] = result
-        counts[f"kernels {result['verdict']}"] += 1
-        if result["verdict"] == "modes differ":
-            print(f"{row[0]}: {result['words']}", flush=True)
-        for number, each in enumerate(result.get("mutants", ())):
-            counts[each["verdict"]] += 1
-            changes.update(each.get("changes", ()))
-            if each["verdict"] == "differs":
-                print(f"{row[0]}.m{number}: {each['words']} {each['changes']}", flush=True)
-        if len(results) % 100 == 0:
-            print(f"mutate: {len(results)} of {len(rows)}: {dict(counts)}", file=sys.stderr, flush=True)
+        results.add(row[0], result)
+        if len(results.kernels) % 20 == 0:
+            results.write()
+        if len(results.kernels) % 100 == 0:
+            print(f"mutate: {len(results.kernels)} of {len(rows)}: {dict(results.counts)}",
+                  file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=peer.SCRATCH) as folder:
         runner = Runner(options, folder)
         with ThreadPoolExecutor(options.jobs) as pool:
             list(pool.map(one, rows))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(results, file, indent=1)
-    for name, count in sorted(counts.items()) + changes.most_common():
+    results.write()
+    for name, count in sorted(results.counts.items()) + results.changes.most_common():
         print(f"{count:7d} {name}")
-    return 1 if counts["differs"] or counts["kernels modes differ"] else 0
+    return 1 if results.counts["differs"] or results.counts["kernels modes differ"] else 0
 
 
 if __name__ == "__main__":
