@@ -49,7 +49,7 @@ uint32_t random_constant(struct maker *m, enum type type, uint64_t value)
    uint32_t id = random_id(m);
    if (type == BOOL)
       PUT(&m->globals, value ? SpvOpConstantTrue : SpvOpConstantFalse, m->type[BOOL], id);
-   else if (type == U64)
+   else if (random_widths[type] == 64)
       PUT(&m->globals, SpvOpConstant, m->type[type], id, (uint32_t)value, (uint32_t)(value >> 32));
    else
       PUT(&m->globals, SpvOpConstant, m->type[type], id, (uint32_t)value);
@@ -65,7 +65,7 @@ uint32_t random_constant(struct maker *m, enum type type, uint64_t value)
 enum type random_any_type(struct maker *m, bool with_bool)
 {
    for (;;) {
-      enum type type = (enum type)random_below(m, TYPES);
+      enum type type = (enum type)random_below(m, random_has(m, F64) ? TYPES : F64);
       if (random_has(m, type) && (with_bool || type != BOOL))
          return type;
    }
@@ -112,13 +112,23 @@ uint64_t random_bits(struct maker *m)
    }
 }
 
+/* A normal number or a zero of 32 bits, as 64. */
+static uint64_t double_bits(uint32_t f32)
+{
+   uint64_t sign = (uint64_t)(f32 >> 31) << 63, rest = f32 & 0x7fffffff;
+   return rest ? sign | ((rest << 29) + (896ull << 52)) : sign;
+}
+
 uint64_t random_any_float(struct maker *m, enum type type)
 {
    static const uint32_t f32[] = {0,          0x3f800000, 0xbf800000, 0x3f000000, 0x40400000,
                                   0xc1200000, 0x3e000000, 0x42c80000, 0x80000000};
    static const uint32_t f16[] = {0,      0x3c00, 0xbc00, 0x3800, 0x4200,
                                   0xc900, 0x3000, 0x5640, 0x8000};
-   return type == F32 ? f32[random_below(m, AGX_COUNT(f32))] : f16[random_below(m, AGX_COUNT(f16))];
+   uint32_t at = random_below(m, AGX_COUNT(f32));
+   if (type == F64)
+      return double_bits(f32[at]);
+   return type == F32 ? f32[at] : f16[at];
 }
 
 uint32_t random_input_word(struct maker *m, uint32_t index)
@@ -139,12 +149,18 @@ uint32_t random_convert_int(struct maker *m, enum type to, enum type from, uint3
    return RESULT(op, m->type[to], id);
 }
 
+/* A constant, given as its bits of 32 and of 16. */
+static uint32_t float_constant(struct maker *m, enum type type, uint32_t f32, uint32_t f16)
+{
+   return random_constant(m, type, type == F64 ? double_bits(f32) : type == F32 ? f32 : f16);
+}
+
 /* A float that is exact and small, of 8 bits of an integer. */
 uint32_t random_small_float(struct maker *m, enum type type, uint32_t word)
 {
    uint32_t byte = RESULT(SpvOpBitwiseAnd, m->type[U32], word, random_constant(m, U32, 255));
    uint32_t whole = RESULT(SpvOpConvertUToF, m->type[type], byte);
-   uint32_t eighth = random_constant(m, type, type == F32 ? 0x3e000000 : 0x3000);
+   uint32_t eighth = float_constant(m, type, 0x3e000000, 0x3000);
    return random_exact(m, RESULT(SpvOpFMul, m->type[type], whole, eighth));
 }
 
@@ -200,9 +216,11 @@ static uint32_t division(struct maker *m, enum type type, unsigned depth)
 static uint32_t float_to_int(struct maker *m, enum type type, unsigned depth)
 {
    enum type from = random_has(m, F32) ? F32 : F16;
+   if (random_has(m, F64) && (!random_has(m, from) || random_below(m, 2)))
+      from = F64;
    uint32_t value = random_expression(m, from, depth);
    uint32_t zero = random_constant(m, from, 0);
-   uint32_t top = random_constant(m, from, from == F32 ? 0x42c80000 : 0x5640); /* 100 */
+   uint32_t top = float_constant(m, from, 0x42c80000, 0x5640); /* 100 */
    uint32_t low = GLSL(from, GLSLstd450NMax, value, zero);
    uint32_t both = GLSL(from, GLSLstd450NMin, low, top);
    return RESULT(random_below(m, 2) ? SpvOpConvertFToU : SpvOpConvertFToS, m->type[type], both);
@@ -375,7 +393,7 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
       return random_convert_int(m, type, from, random_expression(m, from, depth));
    }
    case 6:
-      if (random_has(m, F32) || random_has(m, F16))
+      if (random_has(m, F32) || random_has(m, F16) || random_has(m, F64))
          return float_to_int(m, type, depth);
       break;
    case 7:
@@ -407,12 +425,67 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
                  random_expression(m, type, depth));
 }
 
+/* A float type that the kernel has besides that one, or the same. */
+static enum type other_float(struct maker *m, enum type type)
+{
+   enum type others[TYPES];
+   uint32_t count = 0;
+   for (enum type t = F16; t <= F64; t++)
+      if (t != type && random_has(m, t))
+         others[count++] = t;
+   return count == 0 ? type : others[count == 1 ? 0 : random_below(m, count)];
+}
+
+/* Of all lanes, in no order: the least and the most, and sums that are exact. */
+static uint32_t double_of_lanes(struct maker *m, unsigned depth)
+{
+   static const SpvOp reduces[] = {SpvOpGroupNonUniformFAdd, SpvOpGroupNonUniformFMin,
+                                   SpvOpGroupNonUniformFMax};
+   uint32_t t = m->type[F64], scope = random_constant(m, U32, SpvScopeSubgroup);
+   uint32_t which = random_below(m, 4);
+   if (which == 3)
+      return RESULT(SpvOpGroupNonUniformBroadcastFirst, t, scope, random_expression(m, F64, depth));
+   uint32_t a = random_small_float(m, F64, random_expression(m, U32, depth));
+   return random_exact(m, RESULT(reduces[which], t, scope, random_below(m, 3), a));
+}
+
+/* What is exact, or rounded as IEEE 754 has it, of 64 bits alone. Divisors are at least 1, so that
+ * no sign of a zero matters. */
+static uint32_t double_op(struct maker *m, unsigned depth)
+{
+   uint32_t t = m->type[F64], a;
+   switch (random_below(m, m->features & RANDOM_SUBGROUP && !m->in_helper ? 5 : 4)) {
+   case 0:
+      a = GLSL(F64, GLSLstd450FAbs, random_expression(m, F64, depth));
+      a = random_exact(m, RESULT(SpvOpFAdd, t, a, float_constant(m, F64, 0x3f800000, 0)));
+      return random_exact(m, RESULT(SpvOpFDiv, t, random_expression(m, F64, depth), a));
+   case 1:
+      a = GLSL(F64, GLSLstd450FAbs, random_expression(m, F64, depth));
+      return random_exact(m, GLSL(F64, GLSLstd450Sqrt, a));
+   case 2: {
+      enum type from = random_int_type(m);
+      SpvOp op = random_below(m, 2) ? SpvOpConvertUToF : SpvOpConvertSToF;
+      return RESULT(op, t, random_expression(m, from, depth));
+   }
+   case 3: {
+      uint32_t three = float_constant(m, F64, 0x40400000, 0);
+      a = random_small_float(m, F64, random_expression(m, U32, depth));
+      return random_exact(m, RESULT(SpvOpFDiv, t, a, three));
+   }
+   default:
+      return double_of_lanes(m, depth);
+   }
+}
+
 static uint32_t float_op(struct maker *m, enum type type, unsigned depth)
 {
    static const SpvOp binary[] = {SpvOpFAdd, SpvOpFSub, SpvOpFMul};
    static const uint32_t unary[] = {GLSLstd450FAbs, GLSLstd450Floor,     GLSLstd450Trunc,
                                     GLSLstd450Ceil, GLSLstd450RoundEven, GLSLstd450FSign};
    uint32_t t = m->type[type], a;
+   enum type other;
+   if (type == F64 && random_below(m, 4) == 0)
+      return double_op(m, depth);
    if (m->features & RANDOM_WIDE && random_below(m, 3) == 0)
       return random_wide_float(m, type, depth);
    switch (random_below(m, 8)) {
@@ -431,8 +504,9 @@ static uint32_t float_op(struct maker *m, enum type type, unsigned depth)
       return RESULT(SpvOpSelect, t, random_expression(m, BOOL, depth),
                     random_expression(m, type, depth), random_leaf(m, type));
    case 4:
-      if (random_has(m, F16) && random_has(m, F32))
-         return RESULT(SpvOpFConvert, t, random_expression(m, type == F16 ? F32 : F16, depth));
+      other = other_float(m, type);
+      if (other != type)
+         return RESULT(SpvOpFConvert, t, random_expression(m, other, depth));
       break;
    case 5:
       return random_small_float(m, type, random_expression(m, U32, depth));

@@ -21,7 +21,7 @@ IN_SEED, IN_WORDS, OUT_WORDS, THREADS, GROUPS = 12345, 1024, 16, 64, 2
 UNIFORM_SEED, UNIFORM_WORDS = 54321, 256
 PUSH = (1, 2, 3, 5, 8, 13, 21, 34, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF, 12345)
 TAIL_AT, TAIL_WORDS = GROUPS * THREADS * OUT_WORDS * 4, 8
-FORMATS = {16: "<e", 32: "<f"}
+FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
 def mix(seed, index):
@@ -283,7 +283,9 @@ FLOAT = {
     "OpFAdd": lambda a, b: a + b,
     "OpFSub": lambda a, b: a - b,
     "OpFMul": lambda a, b: a * b,
+    "OpFDiv": lambda a, b: a / b,  # of 64 bits; divisors are no zeros
     "OpFNegate": lambda a: -a,
+    "Sqrt": math.sqrt,
     "FAbs": abs,
     "Floor": whole(math.floor),
     "Ceil": whole(math.ceil),
@@ -557,9 +559,10 @@ class Thread:
         return self.scalar(op, type_id, inputs, args)
 
     def cast(self, type_id, value, width):
-        """Integers: of two vectors the first elements are the low bits."""
+        """Of two vectors the first elements are the low bits."""
         kind, operands = self.module.types[type_id]
         parts = value if isinstance(value, list) else [value]
+        parts = [bits_of(part, width) if isinstance(part, float) else part for part in parts]
         bits = sum(part << width * i for i, part in enumerate(parts))
         if kind != "Vector":
             return bits

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-const uint8_t random_widths[TYPES] = {1, 8, 16, 32, 64, 16, 32};
+const uint8_t random_widths[TYPES] = {1, 8, 16, 32, 64, 16, 32, 64};
 static const uint32_t needs[TYPES] = {
-   0, RANDOM_INT8, RANDOM_INT16, 0, RANDOM_INT64, RANDOM_FLOAT16, RANDOM_FLOAT32};
+   0, RANDOM_INT8, RANDOM_INT16, 0, RANDOM_INT64, RANDOM_FLOAT16, RANDOM_FLOAT32, RANDOM_FLOAT64};
 
 const uint32_t random_shape_counts[SHAPES] = {1, 2, 4, 3},
                random_shape_slots[SHAPES] = {1, 2, 4, 4};
@@ -26,7 +26,7 @@ bool random_has(const struct maker *m, enum type type)
 
 bool random_is_float(enum type type)
 {
-   return type == F16 || type == F32;
+   return type >= F16;
 }
 
 /* ---- module ------------------------------------------------------------- */
@@ -251,8 +251,10 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       {RANDOM_INT16, SpvCapabilityInt16},
       {RANDOM_INT64, SpvCapabilityInt64},
       {RANDOM_FLOAT16, SpvCapabilityFloat16},
+      {RANDOM_FLOAT64, SpvCapabilityFloat64},
       {RANDOM_ZEROS | RANDOM_FLOAT16, SpvCapabilitySignedZeroInfNanPreserve},
       {RANDOM_ZEROS | RANDOM_FLOAT32, SpvCapabilitySignedZeroInfNanPreserve},
+      {RANDOM_ZEROS | RANDOM_FLOAT64, SpvCapabilitySignedZeroInfNanPreserve},
       {RANDOM_MEMORY | RANDOM_INT8, SpvCapabilityStorageBuffer8BitAccess},
       {RANDOM_MEMORY | RANDOM_INT16, SpvCapabilityStorageBuffer16BitAccess},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniform},
@@ -287,7 +289,7 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
    words[5] = m->lid_var;
    random_put(to, SpvOpEntryPoint, 6, words);
    PUT(to, SpvOpExecutionMode, function, SpvExecutionModeLocalSize, RANDOM_THREADS, 1, 1);
-   for (enum type type = F16; type <= F32; type++)
+   for (enum type type = F16; type <= F64; type++)
       if (random_has(m, type) && m->features & RANDOM_ZEROS)
          PUT(to, SpvOpExecutionMode, function, SpvExecutionModeSignedZeroInfNanPreserve,
              random_widths[type]);

@@ -32,6 +32,7 @@ enum random_features {
    RANDOM_ZEROS = 256,  /* signs of zeros are kept, as SignedZeroInfNanPreserve asks */
    RANDOM_WIDE = 512,   /* what wide.c adds; also needs a uniform buffer and push constants */
    RANDOM_ALL = 1023,
+   RANDOM_FLOAT64 = 1024, /* not in RANDOM_ALL: an operation is a hundred instructions */
 };
 
 struct random_kernel {

@@ -25,6 +25,7 @@ enum type {
    U64,
    F16,
    F32,
+   F64,
    TYPES
 };
 extern const uint8_t random_widths[TYPES];

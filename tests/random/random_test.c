@@ -2,7 +2,8 @@
  *
  * Random kernels (kernel.h), compiled without optimisation, with it, robust, and with few
  * registers, must compute the same on the virtual AGX in check mode. AGX_RANDOM_KERNELS says how
- * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use.
+ * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use, and
+ * AGX_RANDOM_DOUBLES=1 that all of them use 64-bit floats (else a few do, which are not kept).
  * AGX_RANDOM_SAVE=DIR keeps each of them there as NAME.spv with manifest and result, for other
  * implementations (make random compares lavapipe). Names begin with k; with AGX_RANDOM_SAVE_ALL=1
  * also those are kept, beginning with s, that only a GPU computes alike: one with subgroups of 32
@@ -22,6 +23,7 @@
 #include "program/program.h"
 
 #define DEFAULT_KERNELS 100
+#define DOUBLE_KERNELS  14
 #define WORKGROUPS      RANDOM_GROUPS
 #define OUT_WORDS       (RANDOM_TAIL_AT + RANDOM_TAIL)
 #define IN_SEED         12345
@@ -201,7 +203,7 @@ static uint64_t seed_of(uint64_t first, uint64_t index)
    return (first + index) * 0x9e3779b97f4a7c15ull | 1;
 }
 
-static uint32_t features_of(uint64_t index)
+static uint32_t features_of(uint64_t index, bool doubles)
 {
    static const uint32_t sets[] = {
       0,
@@ -222,7 +224,18 @@ static uint32_t features_of(uint64_t index)
       RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS),
       RANDOM_ALL,
    };
-   return (uint32_t)number("AGX_RANDOM_FEATURES", sets[index % AGX_COUNT(sets)]);
+   static const uint32_t with_doubles[] = {
+      RANDOM_FLOAT64,
+      RANDOM_FLOAT64 | RANDOM_FLOAT32 | RANDOM_FLOAT16 | RANDOM_SHARED,
+      RANDOM_FLOAT64 | RANDOM_INT8 | RANDOM_INT16 | RANDOM_INT64,
+      RANDOM_FLOAT64 | RANDOM_FLOAT32 | RANDOM_MEMORY,
+      RANDOM_FLOAT64 | RANDOM_WIDE | RANDOM_SHARED | RANDOM_INT64,
+      RANDOM_FLOAT64 | RANDOM_SUBGROUP | RANDOM_FLOAT16,
+      RANDOM_FLOAT64 | RANDOM_ZEROS | RANDOM_FLOAT32,
+   };
+   uint32_t features =
+      doubles ? with_doubles[index % AGX_COUNT(with_doubles)] : sets[index % AGX_COUNT(sets)];
+   return (uint32_t)number("AGX_RANDOM_FEATURES", features);
 }
 
 /* Whether the kernel computes in that mode what it did in the first, plain one. */
@@ -248,18 +261,17 @@ static bool agrees(struct comparison *it, const struct random_kernel *kernel, ui
    return true;
 }
 
-static void modes_agree(void **state)
+/* Kernels from `first` on; folder: where they are kept, or null. */
+static void try_kernels(uint64_t first, uint64_t count, bool doubles, const char *folder)
 {
    static struct random_kernel kernel;
    static uint32_t plain[OUT_WORDS];
-   uint64_t count = number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS);
-   uint64_t first = number("AGX_RANDOM_SEED", 1), wrong = 0;
-   const char *folder = getenv("AGX_RANDOM_SAVE");
+   uint64_t wrong = 0;
    bool save_all = number("AGX_RANDOM_SAVE_ALL", 0);
    struct comparison it = {0};
    open_comparison(&it);
    for (uint64_t i = 0; i < count; i++) {
-      uint32_t features = features_of(first + i);
+      uint32_t features = features_of(first + i, doubles);
       random_kernel_make(&kernel, seed_of(first, i), features);
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
@@ -273,8 +285,20 @@ static void modes_agree(void **state)
       fail_msg("%llu of %llu kernels failed", (unsigned long long)wrong, (unsigned long long)count);
 }
 
+static void modes_agree(void **state)
+{
+   try_kernels(number("AGX_RANDOM_SEED", 1), number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS),
+               number("AGX_RANDOM_DOUBLES", 0), getenv("AGX_RANDOM_SAVE"));
+}
+
+static void modes_agree_on_doubles(void **state)
+{
+   try_kernels(number("AGX_RANDOM_SEED", 1), DOUBLE_KERNELS, true, NULL);
+}
+
 AGX_TEST_FILE(void)
 {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(modes_agree)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(modes_agree),
+                                      cmocka_unit_test(modes_agree_on_doubles)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

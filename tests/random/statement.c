@@ -11,12 +11,30 @@ void random_open_block(struct maker *m, uint32_t label)
    m->label = label;
 }
 
+static uint32_t word_of_double(struct maker *m, uint32_t id)
+{
+   uint32_t t = m->type[U32], zero = random_constant(m, U32, 0);
+   uint32_t nan = RESULT(SpvOpIsNan, m->type[BOOL], id);
+   uint32_t both = RESULT(SpvOpBitcast, random_vector_type(m, U32, 2), id);
+   uint32_t low = RESULT(SpvOpCompositeExtract, t, both, 0);
+   uint32_t high = RESULT(SpvOpCompositeExtract, t, both, 1);
+   uint32_t bits =
+      RESULT(SpvOpIAdd, t, RESULT(SpvOpIMul, t, low, random_constant(m, U32, 31)), high);
+   if (!(m->features & RANDOM_ZEROS)) { /* either may come out */
+      uint32_t is_zero = RESULT(SpvOpFOrdEqual, m->type[BOOL], id, random_constant(m, F64, 0));
+      bits = RESULT(SpvOpSelect, t, is_zero, zero, bits);
+   }
+   return RESULT(SpvOpSelect, t, nan, random_constant(m, U32, 0x7fc00000), bits);
+}
+
 /* A word that tells all bits of a value, the same for all NaNs. */
 uint32_t random_word_of(struct maker *m, enum type type, uint32_t id)
 {
    uint32_t t = m->type[U32];
    if (type == BOOL)
       return RESULT(SpvOpSelect, t, id, random_constant(m, U32, 1), random_constant(m, U32, 0));
+   if (type == F64)
+      return word_of_double(m, id);
    if (random_is_float(type)) {
       uint32_t wide = type == F32 ? id : RESULT(SpvOpFConvert, m->type[F32], id);
       uint32_t nan = RESULT(SpvOpIsNan, m->type[BOOL], wide);
