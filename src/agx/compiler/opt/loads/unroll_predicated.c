@@ -192,23 +192,41 @@ static bool measure(struct pass *pass, struct predicated *m)
    return true;
 }
 
+/* The compare of i with n: true in each iteration that is one. */
+static const struct agxc_instr *loop_test(const struct agxc_loop_shape *shape)
+{
+   const struct agxc_instr *test = agxc_def_of(*shape->taken);
+   while (test->op == AGXC_OP_INOT)
+      test = agxc_def_of(*agxc_src_a(test));
+   return test;
+}
+
+/* How often an instruction of the loop uses i, or i + step, for anything but counting: what a copy
+ * of it would need of its own. */
+static uint32_t uses_of_counter(const struct agxc_induction *c, const struct agxc_instr *instr)
+{
+   const struct agxc_value *i = agxc_dest(c->phi)->value;
+   const struct agxc_value *stepped = agxc_phi_back(c->phi)->value;
+   uint32_t count = 0;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && ((src->value == i && instr != stepped->def) ||
+                                      (src->value == stepped && instr != c->phi)))
+         count++;
+   return count;
+}
+
 /* Where iterations do nothing with i but i + base, that is what they have instead. */
 static void find_place(struct predicated *m)
 {
-   const struct agxc_value *induction = agxc_dest(m->induction.phi)->value;
-   const struct agxc_instr *step = agxc_phi_back(m->induction.phi)->value->def;
+   const struct agxc_induction *c = &m->induction;
+   const struct agxc_instr *test = loop_test(&c->shape);
    uint32_t count = 0;
-   agxc_foreach_loop_block (block, m->induction.shape.shader, m->induction.shape.loop) {
+   agxc_foreach_loop_block (block, c->shape.shader, c->shape.loop)
       agxc_foreach_instr (instr, block) {
-         bool is_test = instr->dest_count == 1 && agxc_dest(instr)->bits == 1;
-         agxc_foreach_src (src, instr) {
-            if (src->kind != AGXC_VALUE || src->value != induction || instr == step || is_test)
-               continue;
-            m->place = instr;
-            count++;
-         }
+         uint32_t uses = instr == test ? 0 : uses_of_counter(c, instr);
+         m->place = uses > 0 ? instr : m->place;
+         count += uses;
       }
-   }
    if (count != 1 || m->place->op != AGXC_OP_IADD)
       m->place = NULL;
 }
