@@ -361,6 +361,59 @@ static void dispatches_are_counted(void **state)
    remove_recorded();
 }
 
+/* ---- diff ---- */
+
+static int diff(const char *options, const char *a, const char *b)
+{
+   char arguments[400];
+   snprintf(arguments, sizeof(arguments), "diff %s %s.%s %s.%s", options, path, a, path, b);
+   return tool_run("AGXDUMP_TOOL", arguments, text);
+}
+
+static void keep_as(const char *name)
+{
+   char from[64], to[64];
+   snprintf(from, sizeof(from), "%s.any", path);
+   snprintf(to, sizeof(to), "%s.%s", path, name);
+   assert_int_equal(rename(from, to), 0);
+}
+
+static void only_what_differs_is_shown(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   static const struct {
+      const char *name, *line;
+   } rows[] = {{"1", "$RUN drm"},
+               {"2", "$RUN drm"},
+               {"twice", "$RUN drm; $RUN drm"},
+               {"plain", "AGX_DEBUG=noopt $RUN drm"}};
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      record_to_file("", rows[i].line);
+      keep_as(rows[i].name);
+   }
+   assert_int_equal(diff("--code", "1", "1"), 0);
+   assert_string_equal(text, "");
+   assert_int_equal(diff("--code", "1", "2"), 0); /* another run of the same */
+   assert_string_equal(text, "");
+   assert_int_equal(diff("", "1", "twice"), 1);
+   assert_non_null(strstr(text, "submissions: 1 and 2\n"));
+   assert_non_null(strstr(text, "dispatches: 2 and 4\n"));
+   assert_non_null(strstr(text, "in B only"));
+   assert_int_equal(diff("--code --figures", "1", "plain"), 1);
+   assert_non_null(strstr(text, "  1.0.0 and 1.0.0: "));
+   assert_non_null(strstr(text, "\n      cycles "));
+   assert_non_null(strstr(text, "\n    + "));
+   assert_int_equal(diff("--limit x", "1", "2"), 2);
+   assert_int_equal(diff("", "1", "nothing"), 2);
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      char file[64];
+      snprintf(file, sizeof(file), "%s.%s", path, rows[i].name);
+      unlink(file);
+   }
+}
+
 /* The second submission's stream is nowhere. */
 static void a_fault_happens_again(void **state)
 {
@@ -435,6 +488,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(another_chip_does_not_fit),
       cmocka_unit_test(without_results_nothing_is_compared),
       cmocka_unit_test(dispatches_are_counted),
+      cmocka_unit_test(only_what_differs_is_shown),
       cmocka_unit_test(a_fault_happens_again),
       cmocka_unit_test(a_wrong_replay_is_explained),
       cmocka_unit_test(usage_is_explained),

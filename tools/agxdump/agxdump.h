@@ -25,10 +25,13 @@ struct dump {
 /* `agxdump record` with the arguments of main: its exit code, or does not return. */
 int dump_record(int argc, char **argv);
 
-/* `agxdump replay` and `agxdump stats`; their exit codes. */
+/* `agxdump replay`, `stats` and `diff` with the arguments of main; their exit codes. */
 int dump_replay(int argc, char **argv);
+int dump_diff(int argc, char **argv);
 int dump_stats(int argc, char **argv);
 
+/* Sets *chip where the record is a GET_PARAMS, which names it. */
+void dump_find_chip(const struct agxw_capture_record *record, const struct agx_chip **chip);
 /* Prints every submission of the file. */
 AGX_MUST_CHECK agx_status dump_show(struct dump *dump);
 

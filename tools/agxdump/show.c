@@ -179,8 +179,7 @@ static agx_status show_record(struct dump *dump, const struct agxw_capture_recor
    return AGX_OK;
 }
 
-/* GET_PARAMS names the chip. */
-static void note_chip(struct dump *dump, const struct agxw_capture_record *record)
+void dump_find_chip(const struct agxw_capture_record *record, const struct agx_chip **chip)
 {
    struct agx_uapi_params_global params = {0};
    uint32_t bytes;
@@ -191,7 +190,7 @@ static void note_chip(struct dump *dump, const struct agxw_capture_record *recor
    if (!data)
       return;
    memcpy(&params, data, AGX_MIN(bytes, sizeof(params)));
-   dump->chip = agx_chip_by_id(params.chip_id);
+   *chip = agx_chip_by_id(params.chip_id);
 }
 
 static agx_status show_records(struct dump *dump)
@@ -202,7 +201,7 @@ static agx_status show_records(struct dump *dump)
       AGX_TRY(agxw_capture_next(dump->reader, &record, &more));
       if (!more)
          return AGX_OK;
-      note_chip(dump, &record);
+      dump_find_chip(&record, &dump->chip);
       AGX_TRY(show_record(dump, &record));
    }
 }

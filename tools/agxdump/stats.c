@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/check/statistics.h"
 #include "agxdump.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "base/util.h"
 #include "replay.h"
+#include "stats.h"
 #include "winsys/virtual/virtual.h"
 
 static const char help[] =
@@ -36,20 +36,6 @@ static const char help[] =
    "  --kernels   sums only\n"
    "  --json      an object: {\"dispatches\": [...], \"kernels\": [...]}\n"
    "  --csv       dispatches, or with --kernels sums, with names in the first line\n";
-
-/* A dispatch, or the sum over those of a kernel. */
-struct stat_row {
-   uint64_t submission, count; /* count: of dispatches */
-   uint32_t command, dispatch;
-   uint64_t kernel;
-   uint32_t grid[3], local[3];
-   uint64_t threads, instructions, waits_met, bytes;
-   uint64_t lanes_active, lanes_existing;
-   uint64_t classes[AGXS_CLASS_COUNT];
-   uint32_t gpr_halves, shared_B, occupancy;
-   double cycles, term[AGXS_TERM_COUNT];
-   enum agxs_term bound;
-};
 
 enum form {
    FORM_TABLE,
@@ -426,6 +412,20 @@ static agx_status parse(struct stats *stats, int argc, char **argv)
       }
    }
    return replay->file ? AGX_OK : AGX_FAIL(AGX_INVALID_ARGUMENT, "there is no file");
+}
+
+agx_status stats_collect(const char *file, struct stat_row **out_rows, size_t *out_count)
+{
+   struct stats stats = {
+      .replay = {.file = file, .options.repeat = 1, .on_counters = take_counters}};
+   stats.replay.counters_user = &stats;
+   agx_status status = replay_run(&stats.replay);
+   if (status == AGX_OK && stats.is_short)
+      status = AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for the rows");
+   replay_end(&stats.replay);
+   *out_rows = stats.rows;
+   *out_count = stats.count;
+   return status;
 }
 
 int dump_stats(int argc, char **argv)
