@@ -11,7 +11,7 @@
  *
  * What moves lives across the whole loop. Cheap operations move while registers are far from
  * the next step of occupancy, others as long as there is room below it; operations that become
- * part of their users (op_cost.h) cost no register.
+ * part of their users (op_cost.h) cost no register, nor do those of which all users have moved.
  */
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/limits.h"
@@ -21,7 +21,7 @@
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_WRITES         8u
-#define CHEAP_SLACK_HALVES 32u /* kept free below a step where cheap operations move */
+#define CHEAP_SLACK_HALVES 24u /* kept free below a step where cheap operations move */
 
 struct loop_info {
    struct loop_info *parent, *older;
@@ -42,6 +42,10 @@ struct licm {
    struct loop_info **loop_at; /* by index of a loop's first block */
    struct loop_info *youngest;
    agx_bitset_word *folded; /* by value id: its users take the operation in */
+   /* By value id: how many operands of what has not moved name it; the innermost loop that it has
+    * left, or NULL. */
+   uint32_t *uses;
+   struct loop_info **left;
    bool progress;
 };
 
@@ -160,12 +164,16 @@ static bool load_may_move(const struct licm *l, const struct agxc_instr *load,
    return surely_runs || (load->op == AGXC_OP_LOAD_GLOBAL && agxc_load_is_safe(l->shader, load));
 }
 
+static int32_t halves_of_value(const struct licm *l, const struct agxc_value *value)
+{
+   return agx_bitset_test(l->folded, value->id) ? 0 : (int32_t)agxc_halves(value);
+}
+
 static int32_t halves_of(const struct licm *l, const struct agxc_instr *instr)
 {
    int32_t halves = 0;
    agxc_foreach_dest (dest, instr)
-      if (!agx_bitset_test(l->folded, dest->value->id))
-         halves += (int32_t)agxc_halves(dest->value);
+      halves += halves_of_value(l, dest->value);
    return halves;
 }
 
@@ -189,19 +197,31 @@ static struct loop_info *target_of(const struct licm *l, const struct agxc_instr
    return target;
 }
 
-static void visit_instr(struct licm *l, struct agxc_instr *instr, struct loop_info *loop,
-                        bool in_if)
+/* From the loop to the target, which is a loop around it or itself. */
+static void take_room(struct loop_info *loop, const struct loop_info *target, int32_t halves)
 {
-   struct loop_info *target = may_move(instr) ? target_of(l, instr, loop, in_if) : NULL;
-   if (!target)
-      return;
-   int32_t halves = halves_of(l, instr);
    for (;; loop = loop->parent) {
       loop->room -= halves;
       loop->cheap_room -= halves;
       if (loop == target)
          break;
    }
+}
+
+/* What only instructions read that have left the loop lives in it no longer. */
+static void visit_instr(struct licm *l, struct agxc_instr *instr, struct loop_info *loop,
+                        bool in_if)
+{
+   struct loop_info *target = may_move(instr) ? target_of(l, instr, loop, in_if) : NULL;
+   if (!target)
+      return;
+   take_room(loop, target, halves_of(l, instr));
+   agxc_foreach_dest (dest, instr)
+      l->left[dest->value->id] = loop;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && --l->uses[src->value->id] == 0 &&
+          l->left[src->value->id] == loop)
+         take_room(loop, target, -halves_of_value(l, src->value));
    struct agxc_builder b = agxc_at_end(l->shader, target->before);
    agx_list_remove(&instr->link);
    agxc_insert(&b, instr);
@@ -242,6 +262,8 @@ bool agxc_opt_licm(struct agxc_shader *shader)
    if (!agxc_has_loop(shader))
       return false;
    l.liveness = agxc_liveness_compute(shader);
+   l.uses = agxc_count_uses(shader);
+   l.left = AGX_ARENA_ARRAY(shader->arena, struct loop_info *, shader->value_count);
    l.loop_at = AGX_ARENA_ARRAY(shader->arena, struct loop_info *, shader->block_count);
    find_folded(&l);
    survey(&l);
