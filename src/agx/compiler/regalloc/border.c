@@ -29,6 +29,31 @@ static void repack(struct agxc_ra *ra, struct agxc_border *border)
    ra->used = AGX_MAX(ra->used, end);
 }
 
+/* Those that nothing comes into from there go last, so that they take no other one's place. */
+static bool place_phis(struct agxc_ra *ra, const struct agxc_block *block, uint32_t pred,
+                       struct agxc_border *border)
+{
+   bool fits = true;
+   struct agxc_assignment *places = border->places + border->count;
+   for (unsigned round = 0; round < 2; round++) {
+      uint32_t i = 0;
+      agxc_foreach_phi (phi, block) {
+         struct agxc_value *value = agxc_dest(phi)->value;
+         bool is_empty = agxc_srcs(phi)[pred].kind == AGXC_NONE;
+         if (is_empty == round) {
+            uint32_t half = place_phi(ra, phi, pred);
+            fits = fits && half != AGXC_NOWHERE;
+            if (fits)
+               agxc_ra_put(ra, value, half);
+            places[i] = (struct agxc_assignment){value, (uint16_t)half};
+         }
+         i++;
+      }
+      border->count = (uint32_t)(places - border->places) + i;
+   }
+   return fits;
+}
+
 /* Decides the border of block, at the end of its predecessor. The file is only
  * borrowed: it is put back as it was. */
 static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
@@ -47,16 +72,7 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
       border->places[border->count++] = (struct agxc_assignment){value, ra->place[*id]};
       agxc_ra_put(ra, value, ra->place[*id]);
    }
-   bool fits = true;
-   agxc_foreach_phi (phi, block) {
-      struct agxc_value *value = agxc_dest(phi)->value;
-      uint32_t half = place_phi(ra, phi, pred);
-      fits = fits && half != AGXC_NOWHERE;
-      if (fits)
-         agxc_ra_put(ra, value, half);
-      border->places[border->count++] = (struct agxc_assignment){value, (uint16_t)half};
-   }
-   if (!fits)
+   if (!place_phis(ra, block, pred, border))
       repack(ra, border);
    memcpy(ra->holder, saved, sizeof(saved));
    for (uint32_t i = border->count - agxc_count_phis(block); i < border->count; i++)
