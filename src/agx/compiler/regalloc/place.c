@@ -18,6 +18,9 @@ void agxc_ra_put(struct agxc_ra *ra, struct agxc_value *value, uint32_t half)
       ra->holder[i] = value;
    }
    ra->place[value->id] = (uint16_t)half;
+   for (uint32_t i = 0; i < ra->part_count; i++)
+      if (ra->parts[i].whole == value)
+         ra->place[ra->parts[i].value->id] = (uint16_t)(half + ra->parts[i].offset);
    ra->used = AGX_MAX(ra->used, end);
 }
 
@@ -67,10 +70,15 @@ static bool vector_fits(const struct agxc_ra *ra, const struct agxc_instr *colle
    return true;
 }
 
-/* Beside a vector's element that has its place already, or where the whole would fit. */
+/* Beside a vector's element that has its place already, or where the whole would fit; of a vector
+ * that the value goes into as it is or as a loop's phi. */
 static uint32_t find_in_vector(const struct agxc_ra *ra, const struct agxc_value *value)
 {
+   const struct agxc_value *phi = ra->phi[value->id];
    const struct agxc_slot *slot = &ra->slot[value->id];
+   if (!slot->collect && phi && agxc_starts_loop(phi->def->block) &&
+       agxc_halves(phi) == agxc_halves(value))
+      slot = &ra->slot[phi->id];
    if (!slot->collect)
       return AGXC_NOWHERE;
    const struct agxc_value *vector = agxc_dest(slot->collect)->value;

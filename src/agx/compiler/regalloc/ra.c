@@ -245,7 +245,8 @@ static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 static bool split_in_place(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    const struct agxc_ref *src = &agxc_srcs(instr)[0];
-   if (src->kind != AGXC_VALUE || !agxc_ra_dies_at(ra, src->value, instr))
+   if (src->kind != AGXC_VALUE || !agxc_ra_dies_at(ra, src->value, instr) ||
+       agxc_ra_is_part(ra, src->value))
       return false;
    uint32_t half = ra->place[src->value->id];
    agxc_ra_free(ra, src->value);
@@ -278,11 +279,13 @@ static void assign_split(struct agxc_ra *ra, struct agxc_instr *instr)
 
 static void assign_copy(struct agxc_ra *ra, struct agxc_instr *instr)
 {
-   if (agxc_ra_rename(ra, instr)) {
+   bool is_split =
+      instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64 || agxc_is_machine(instr);
+   if (agxc_ra_rename(ra, instr) || (is_split && agxc_ra_name_parts(ra, instr))) {
       agxc_instr_remove(instr);
       return;
    }
-   if (instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64 || agxc_is_machine(instr))
+   if (is_split)
       assign_split(ra, instr);
    else
       assign_collect(ra, instr);
@@ -352,6 +355,7 @@ static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
    uint32_t needed = agxc_needed_halves(ra->shader, ra->liveness->halves[block->index]);
    ra->block = block;
    ra->spare = ra->limit - AGX_MIN(ra->limit, needed);
+   ra->part_count = 0;
    note_wanted(ra, block);
    agxc_liveness_at_end(ra->liveness, block, &ra->live_out);
    note_last_uses(ra, block);

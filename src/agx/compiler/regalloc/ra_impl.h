@@ -32,6 +32,14 @@ struct agxc_slot {
    uint32_t offset;
 };
 
+/* A value that is read where another one holds it: it has no halves of its own. */
+struct agxc_part {
+   struct agxc_value *value;
+   const struct agxc_value *whole;
+   uint32_t offset; /* in halves */
+};
+#define AGXC_RA_MOST_PARTS 16u
+
 struct agxc_ra {
    struct agxc_shader *shader;
    struct agxc_liveness *liveness;
@@ -55,6 +63,9 @@ struct agxc_ra {
    struct agxc_value *late[AGX_ISA_MAX_OPERANDS];
    uint32_t late_count;
 
+   struct agxc_part parts[AGXC_RA_MOST_PARTS]; /* of the block in hand */
+   uint32_t part_count;
+
    struct agxc_copy copies[2 * AGX_GPR_HALVES];
    uint32_t copy_count;
 };
@@ -67,6 +78,13 @@ static inline bool agxc_ra_dies_at(const struct agxc_ra *ra, const struct agxc_v
 }
 
 /* ---- place.c ----------------------------------------------------------- */
+
+/* Whether the value lies in the halves of another one. */
+static inline bool agxc_ra_is_part(const struct agxc_ra *ra, const struct agxc_value *value)
+{
+   uint32_t place = ra->place[value->id];
+   return place != AGXC_NOWHERE && ra->holder[place] != value;
+}
 
 /* Marks the value's halves as its own, or as free. */
 void agxc_ra_put(struct agxc_ra *ra, struct agxc_value *value, uint32_t half);
@@ -99,6 +117,9 @@ void agxc_ra_sink_collects(struct agxc_shader *shader);
 /* A copy, or a cut, of a value that lives on and is only read in this block: readers get the
  * value itself, and the instruction is gone. False when that can't be. */
 bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy);
+/* The elements of a vector that lives on, longer than each of them: readers find them there, and
+ * the instruction is gone. False when that can't be. */
+bool agxc_ra_name_parts(struct agxc_ra *ra, struct agxc_instr *split);
 /* A vector whose elements stand side by side already and live on: its reader, the next
  * instruction, reads them there. False when that can't be. */
 bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect);

@@ -47,13 +47,14 @@ void agxc_ra_sink_collects(struct agxc_shader *shader)
       }
 }
 
-static bool is_read_next(const struct agxc_instr *collect)
+static bool is_read_next(const struct agxc_ra *ra, const struct agxc_instr *collect)
 {
    const struct agxc_instr *next = agxc_next_instr(collect);
    if (!next || !agxc_is_machine(next))
       return false;
-   agxc_foreach_dest (dest, next) /* results might need room, and move the elements */
-      if (dest->kind == AGXC_VALUE)
+   agxc_foreach_dest (dest, next) /* results that need room might move the elements */
+      if (dest->kind == AGXC_VALUE &&
+          (next->dest_count > 1 || agxc_ra_find(ra, dest->value) == AGXC_NOWHERE))
          return false;
    agxc_foreach_src (src, next)
       if (src->kind == AGXC_VALUE && src->value == agxc_dest(collect)->value)
@@ -82,9 +83,12 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
    struct agxc_value *vector = agxc_dest(collect)->value;
    bool all_end = true;
    agxc_foreach_src (src, collect)
+      if (src->kind == AGXC_VALUE && agxc_ra_is_part(ra, src->value))
+         return false;
+   agxc_foreach_src (src, collect)
       all_end = all_end && src->kind == AGXC_VALUE && agxc_ra_dies_at(ra, src->value, collect);
    if (all_end || ra->last_use[vector->id] != collect->index + 1 ||
-       agx_bitset_test(ra->live_out.bits, vector->id) || !is_read_next(collect) ||
+       agx_bitset_test(ra->live_out.bits, vector->id) || !is_read_next(ra, collect) ||
        !stand_together(ra, collect))
       return false;
    const struct agxc_instr *reader = agxc_next_instr(collect);
@@ -111,7 +115,7 @@ bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
    struct agxc_value *value = agxc_srcs(copy)[0].value;
    uint32_t last = ra->last_use[name->id];
    if (agxc_ra_dies_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
-       last <= copy->index)
+       last <= copy->index || agxc_ra_is_part(ra, value))
       return false;
    /* A cut that is read longer than its value keeps all of it. */
    bool is_longer =
@@ -126,5 +130,30 @@ bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
          if (src->kind == AGXC_VALUE && src->value == name)
             src->value = value;
    ra->last_use[value->id] = AGX_MAX(ra->last_use[value->id], last);
+   return true;
+}
+
+/* ---- parts ------------------------------------------------------------- */
+
+bool agxc_ra_name_parts(struct agxc_ra *ra, struct agxc_instr *split)
+{
+   const struct agxc_ref *src = &agxc_srcs(split)[0];
+   if (src->kind != AGXC_VALUE || ra->part_count + split->dest_count > AGXC_RA_MOST_PARTS ||
+       agxc_ra_is_part(ra, src->value))
+      return false;
+   bool lives_on = agx_bitset_test(ra->live_out.bits, src->value->id);
+   uint32_t end = lives_on ? UINT32_MAX : ra->last_use[src->value->id];
+   agxc_foreach_dest (dest, split)
+      if (dest->kind == AGXC_VALUE && (agx_bitset_test(ra->live_out.bits, dest->value->id) ||
+                                       ra->last_use[dest->value->id] >= end))
+         return false;
+   uint32_t offset = 0;
+   agxc_foreach_dest (dest, split) {
+      if (dest->kind == AGXC_VALUE && ra->last_use[dest->value->id] > split->index) {
+         ra->parts[ra->part_count++] = (struct agxc_part){dest->value, src->value, offset};
+         ra->place[dest->value->id] = (uint16_t)(ra->place[src->value->id] + offset);
+      }
+      offset += agxc_ref_halves(dest);
+   }
    return true;
 }
