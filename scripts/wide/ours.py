@@ -60,6 +60,8 @@ class Ours:
         return {"static": row["instructions"] + row["preamble_instructions"],
                 "main_static": row["instructions"], "bytes": row["bytes"],
                 "spills": row["spills"], "fills": row["fills"], "threads": row["threads"],
+                "workgroup_threads": row["workgroup_threads"],
+                "threadgroup_bytes": row["threadgroup_bytes"],
                 "ms": row["compile_ms"]}
 
     def _launch(self, kernel, folder, debug, bounds):

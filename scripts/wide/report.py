@@ -11,6 +11,7 @@ import ours as ours_module
 
 WORST = 20
 SLOWER = 1.10
+LANES, CORE_BYTES = 32, 60 * 1024  # docs/hw/performance.md, "occ"
 # Differences that were looked at one by one, and say nothing about the compiler.
 EXPLAINED = {
     "ggml.283502ce": "sums that cancel: lavapipe's differ from both",
@@ -62,12 +63,23 @@ def static_ratio(row):
     return ratio(row[2]["static"], their_static(row[3]))
 
 
+def in_whole_workgroups(ours, threads):
+    """Of the threads that registers allow, those of workgroups for which a core has room."""
+    groups = max(-(-ours["workgroup_threads"] // LANES), 1)
+    workgroups = threads // LANES // groups
+    if ours["threadgroup_bytes"]:
+        workgroups = min(workgroups, CORE_BYTES // ours["threadgroup_bytes"])
+    return max(workgroups, 1) * groups * LANES
+
+
 def threads_of(row):
-    """Resident threads, ours and Honeykrisp's: in whole workgroups, as the model and race.py count
-    them, or by registers alone where the kernel wasn't launched."""
-    if row[2].get("run") and row[3].get("run"):
-        return row[2]["run"]["threads"], row[3]["run"]["threads"]
-    return row[2]["threads"], row[3]["static"]["Threads"]
+    """Resident threads, ours and Honeykrisp's, in whole workgroups, as the model and race.py count
+    them: of the launch, or by registers and the declared workgroup where one of both didn't run."""
+    _, _, ours, theirs = row
+    if ours.get("run") and theirs.get("run"):
+        return ours["run"]["threads"], theirs["run"]["threads"]
+    return (in_whole_workgroups(ours, ours["threads"]),
+            in_whole_workgroups(ours, theirs["static"]["Threads"]))
 
 
 def fewer_threads(rows):

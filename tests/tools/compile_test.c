@@ -73,6 +73,7 @@ static void the_table_has_a_header(void **state)
    assert_int_equal(loads, 2);
    assert_int_equal(compile("--json", "corpus/saxpy.spv"), 0);
    assert_ptr_equal(strstr(text, "[\n  {\"kernel\": \"saxpy\", \"instructions\": "), text);
+   assert_non_null(strstr(text, "\"workgroup_threads\": 64, \"threadgroup_bytes\": 0, "));
 }
 
 static void the_best_of_several_counts(void **state)

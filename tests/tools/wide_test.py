@@ -154,10 +154,13 @@ class Comparison(unittest.TestCase):
         theirs = {"verdict": "ran", "static": static, "ms": 2.0,
                   "run": {"main": 100, "total": 100, "issue": 10, "threads": 256}}
         mine = {"static": 5, "spills": 0, "fills": 0, "threads": 512, "ms": 1.0,
+                "workgroup_threads": 64, "threadgroup_bytes": 0,
                 "run": {"main": 100, "total": 50, "issue": 5, "threads": 256}}
         self.assertEqual(report.fewer_threads([("a.1", "a", mine, theirs)]), [])
         del theirs["run"]
         self.assertEqual(len(report.fewer_threads([("a.1", "a", mine, theirs)])), 1)
+        mine["workgroup_threads"], mine["threadgroup_bytes"] = 128, 16384  # three fit a core
+        self.assertEqual(report.fewer_threads([("a.1", "a", mine, theirs)]), [])
 
     def test_only_what_is_not_explained_is_suspect(self):
         explained = next(iter(report.EXPLAINED))

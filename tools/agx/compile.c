@@ -105,6 +105,10 @@ static void print_row(struct compile *compile, const char *path, const char *ent
          printf("\t%" PRIu32, value);
    }
    if (compile->is_json) {
+      const uint32_t *local = program->local_size;
+      agx_json_number(&compile->json, "workgroup_threads",
+                      (uint64_t)local[0] * local[1] * local[2]);
+      agx_json_number(&compile->json, "threadgroup_bytes", program->shared_B);
       agx_json_fixed(&compile->json, "compile_ms", is_variant ? 0 : ms);
       agx_json_close(&compile->json, '}');
    } else {
