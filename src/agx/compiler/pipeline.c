@@ -76,6 +76,8 @@ static const struct agxc_pass passes[] = {
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
    {"schedule_sink", agxc_schedule_sink, AGXC_STAGE_MACHINE,
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
+   {"schedule_recompute", agxc_schedule_recompute, AGXC_STAGE_MACHINE,
+    AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"schedule_pressure", agxc_schedule_pressure, AGXC_STAGE_MACHINE,
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
