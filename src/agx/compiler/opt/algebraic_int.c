@@ -93,9 +93,26 @@ static struct agxc_ref rule_iadd(struct agxc_algebra *a, struct agxc_ref x, stru
    return agxc_none();
 }
 
+/* x - x / d * d: lower_division knows the remainder from correcting the quotient. */
+static struct agxc_ref remainder_of(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+{
+   const struct agxc_instr *product = agxc_def_as(y, AGXC_OP_IMUL);
+   for (unsigned i = 0; product && agxc_alg_used_once(a, &y) && i < 2; i++) {
+      const struct agxc_ref *d = agxc_side(product, 1 - i);
+      const struct agxc_instr *quotient = agxc_def_as(*agxc_side(product, i), AGXC_OP_UDIV);
+      if (quotient && agxc_same_ref(agxc_src_a(quotient), &x) &&
+          agxc_same_ref(agxc_src_b(quotient), d) && !equals(d, 0))
+         return op2(a, AGXC_OP_UMOD, x, *d);
+   }
+   return agxc_none();
+}
+
 static struct agxc_ref rule_isub(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
+   struct agxc_ref remainder = remainder_of(a, x, y);
+   if (remainder.kind != AGXC_NONE)
+      return remainder;
    if (agxc_same_ref(&x, &y))
       return agxc_u32(0);
    if (equals(&x, 0))
