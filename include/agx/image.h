@@ -28,7 +28,8 @@ AGX_API const char *agx_vertex_format_from_gl(uint32_t size, uint32_t type, bool
 
 enum agx_image_flags {
    AGX_IMAGE_LINEAR = 1,        /* rows one behind the other: one level only */
-   AGX_IMAGE_ATOMICS = 2,       /* kernels may use atomics on it: linear, texels of 4 bytes */
+   AGX_IMAGE_ATOMICS = 2,       /* kernels may use atomics on it: texels of 4 bytes, linear unless
+                                 * they have several samples */
    AGX_IMAGE_HOST_READ = 4,     /* the host reads it: mapped with write-back caching */
    AGX_IMAGE_GPU_READ_ONLY = 8, /* kernels may only read it */
 };

@@ -189,18 +189,21 @@ enum agx_draw_value {
 enum agx_heap_part {
    AGX_HEAP_TEXTURES = 0, /* descriptors to read, AGX_HEAP_DESCRIPTOR_B apart */
    AGX_HEAP_IMAGES = 1,   /* descriptors to write, likewise */
-   AGX_HEAP_NUMBERS = 2,  /* AGX_HEAP_NUMBERS_B each: properties, 4 bytes each, in their order */
+   /* AGX_HEAP_NUMBERS_B each: properties, 4 bytes each, in their order, but for ADDRESS, which has
+    * the last 8 bytes. */
+   AGX_HEAP_NUMBERS = 2,
    AGX_HEAP_PART_COUNT,
 };
 
 #define AGX_HEAP_DESCRIPTOR_B 24u
 #define AGX_HEAP_NUMBERS_B    64u
+#define AGX_HEAP_ADDRESS_B    56u  /* in one of those */
 #define AGX_HEAP_LAST_HALF    124u /* that an instruction can name */
 
 /* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS;
  * with the element of an array in the bits from AGX_IMAGE_ELEMENT_SHIFT on. */
 enum agx_image_property {
-   AGX_IMAGE_ADDRESS = 0, /* 4 halves: of its first texel; linear images */
+   AGX_IMAGE_ADDRESS = 0, /* 4 halves: of its first texel; of images with atomics */
    AGX_IMAGE_WIDTH = 1,   /* texels of its first level */
    AGX_IMAGE_HEIGHT = 2,
    AGX_IMAGE_DEPTH = 3,        /* slices of a 3D image, else layers; cubes count six */

@@ -115,6 +115,8 @@ static void what_is_missing_is_named(void **state)
        AGX_INVALID_ARGUMENT, "without Lod or Grad"},
       {"kernels/image_quads_linear.spv", SpvOpImageSampleImplicitLod, 0,
        5u << 16 | SpvOpImageSampleExplicitLod, AGX_INVALID_ARGUMENT, "at least 7"},
+      {"kernels/image_atomics_arrays.spv", SpvOpTypeImage, 3, SpvDimBuffer, AGX_UNIMPLEMENTED,
+       "atomic on one of an array of texel buffers"},
       {"kernels/image_write.spv", SpvOpTypeImage, 3, SpvDimSubpassData, AGX_UNIMPLEMENTED,
        "dimension SubpassData"},
    };

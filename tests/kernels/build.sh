@@ -54,6 +54,9 @@ for kernel in quads image_quads; do # these with glslang 15 or newer
    $glsl $kernel.comp -o ${kernel}_squares.spv
    $glsl -DLINEAR $kernel.comp -o ${kernel}_linear.spv
 done
+for kind in LAYERS ARRAYS SAMPLES; do
+   $glsl -D$kind image_atomics.comp -o image_atomics_$(echo $kind | tr A-Z a-z).spv
+done
 for kind in HEAP HEAP_LEVEL LAYER SAMPLE TEXEL TEXEL_STORE; do
    $glsl -DKIND=$kind image_cost.comp -o image_cost_$(echo $kind | tr A-Z a-z).spv
 done

@@ -137,8 +137,8 @@ static agx_status check_desc(const struct agx_image_desc *desc)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: format is NULL");
    bool has_samples = desc->samples > 1;
    if (desc->samples > 4 || desc->samples == 3 ||
-       (has_samples && (desc->type != AGX_IMAGE_2D || desc->levels > 1 ||
-                        desc->flags & (AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS))))
+       (has_samples &&
+        (desc->type != AGX_IMAGE_2D || desc->levels > 1 || desc->flags & AGX_IMAGE_LINEAR)))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "image: %u samples, %s, %u levels, flags 0x%x; 2 or 4 samples need a "
                       "tiled 2D image of one level",
@@ -146,11 +146,12 @@ static agx_status check_desc(const struct agx_image_desc *desc)
    return check_shape(desc);
 }
 
-/* Atomics clamp coordinates to a column, a row and a layer behind the last ones. */
+/* Atomics clamp coordinates to a column, a row and a layer behind the last ones, those on samples
+ * go behind the last layer. */
 static agx_status lay_out(struct agx_image *image)
 {
    bool has_atomics = image->flags & AGX_IMAGE_ATOMICS;
-   bool is_linear = has_atomics || image->flags & AGX_IMAGE_LINEAR;
+   bool is_linear = (has_atomics && image->samples == 1) || image->flags & AGX_IMAGE_LINEAR;
    struct agx_layout_shape shape = {
       .tiling = is_linear ? AGX_LAYOUT_LINEAR : AGX_LAYOUT_GPU,
       .width = image->width,
@@ -170,11 +171,13 @@ static agx_status lay_out(struct agx_image *image)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "image: atomics on %s, whose texels have %u bytes; it takes 4",
                       image->format->name, image->format->texel_B);
-   shape.stride_B = (uint32_t)agx_align_up(4 * (uint64_t)(image->width + 1), AGX_LAYOUT_ALIGN_B);
-   shape.layer_stride_B =
-      agx_align_up((uint64_t)shape.stride_B * (image->height + 1), AGX_LAYOUT_ALIGN_B);
+   if (is_linear) {
+      shape.stride_B = (uint32_t)agx_align_up(4 * (uint64_t)(image->width + 1), AGX_LAYOUT_ALIGN_B);
+      shape.layer_stride_B =
+         agx_align_up((uint64_t)shape.stride_B * (image->height + 1), AGX_LAYOUT_ALIGN_B);
+   }
    AGX_TRY(agx_layout_init(&shape, &image->layout));
-   image->layout.size_B += shape.layer_stride_B;
+   image->layout.size_B += is_linear ? shape.layer_stride_B : AGX_LAYOUT_ALIGN_B;
    if (image->layout.size_B > MAX_ATOMICS_B)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "image: atomics on %llu bytes; the limit is 2^31",
                       (unsigned long long)image->layout.size_B);

@@ -252,12 +252,14 @@ agx_status agx_binder_states(const struct agx_binder *binder, uint8_t *out)
 
 static void write_numbers(const struct agx_bound *bound, uint8_t *out)
 {
-   _Static_assert(4 * AGX_IMAGE_PROPERTY_COUNT <= AGX_HEAP_NUMBERS_B, "all have room");
+   _Static_assert(4 * AGX_IMAGE_PROPERTY_COUNT <= AGX_HEAP_ADDRESS_B, "all have room");
+   const uint64_t address = agx_bound_property(bound, AGX_IMAGE_ADDRESS);
    memset(out, 0, AGX_HEAP_NUMBERS_B);
    for (uint32_t i = AGX_IMAGE_WIDTH; i < AGX_IMAGE_PROPERTY_COUNT; i++) {
       uint32_t value = (uint32_t)agx_bound_property(bound, (enum agx_image_property)i);
       memcpy(out + (size_t)4 * i, &value, sizeof(value)); /* as uniforms: hosts are little-endian */
    }
+   memcpy(out + AGX_HEAP_ADDRESS_B, &address, sizeof(address));
 }
 
 uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index, uint64_t value)

@@ -124,11 +124,17 @@ void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *imag
 static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                  enum agx_image_property property)
 {
-   struct agxc_ref heap, place;
+   struct agxc_ref heap, place, words[2];
+   bool is_address = property == AGX_IMAGE_ADDRESS;
    agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &heap, &place);
-   place = agxc_spv_build2(s, AGXC_OP_IADD, place, agxc_spv_u32(4 * property));
-   return agxc_build_load_global(&s->b, 32, 1, heap, place,
-                                 AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT);
+   place = agxc_spv_build2(s, AGXC_OP_IADD, place,
+                           agxc_spv_u32(is_address ? AGX_HEAP_ADDRESS_B : 4 * (uint32_t)property));
+   struct agxc_ref number = agxc_build_load_global(&s->b, 32, is_address ? 2 : 1, heap, place,
+                                                   AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT);
+   if (!is_address)
+      return number;
+   agxc_split(&s->b, number, words);
+   return agxc_spv_build2(s, AGXC_OP_PACK64, words[0], words[1]);
 }
 
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,

@@ -2,7 +2,7 @@
  *
  * Texels by their place in memory: atomics on an image are atomics on memory, which a linear layout
  * allows; buffers of texels are images of 16384 columns; and so are, for stores, multisampled
- * images, whose twiddled addresses code computes. Source: docs/hw/access.md 5.3
+ * images, whose twiddled addresses code computes, for atomics too. Source: docs/hw/access.md 5.3
  * and 5.4, docs/hw/layouts.md 3.
  */
 #include "agx/compiler/spirv/handler_impl.h"
@@ -53,9 +53,10 @@ static struct agxc_ref tile_of(struct agxc_spv *s, struct agxc_ref at, struct ag
    return tile;
 }
 
-void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
-                              const struct agxc_ref at[2], struct agxc_ref layer,
-                              struct agxc_ref sample, struct agxc_ref out_at[2])
+/* How many samples lie in front of one, and whether the view has it. */
+static struct agxc_ref index_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                       const struct agxc_ref at[2], struct agxc_ref layer,
+                                       struct agxc_ref sample, struct agxc_ref *out_is_there)
 {
    struct agxc_ref width = agxc_spv_image_info(s, image, AGX_IMAGE_TILE_WIDTH);
    struct agxc_ref height = agxc_spv_image_info(s, image, AGX_IMAGE_TILE_HEIGHT);
@@ -90,6 +91,16 @@ void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer 
       index =
          agxc_spv_build2(s, AGXC_OP_IADD, index, agxc_spv_build2(s, AGXC_OP_IMUL, layer, texels));
    }
+   *out_is_there = is_there;
+   return index;
+}
+
+void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                              const struct agxc_ref at[2], struct agxc_ref layer,
+                              struct agxc_ref sample, struct agxc_ref out_at[2])
+{
+   struct agxc_ref is_there;
+   struct agxc_ref index = index_of_sample(s, image, at, layer, sample, &is_there);
    split_index(s, index, is_there, out_at);
 }
 
@@ -118,6 +129,21 @@ static struct agxc_ref texel_index(struct agxc_spv *s, const struct agxc_spv_poi
    return index;
 }
 
+/* Likewise of a sample. What is outside goes behind the last layer, where the driver has room: a
+ * view for atomics contains that layer. */
+static struct agxc_ref sample_index(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                    const struct agxc_ref *coord, uint32_t count, uint32_t sample)
+{
+   struct agxc_ref layer = count > 2 ? coord[2] : agxc_none(), is_there;
+   struct agxc_ref index =
+      index_of_sample(s, image, coord, layer, agxc_spv_index(s, sample), &is_there);
+   struct agxc_ref behind = agxc_spv_image_info(s, image, AGX_IMAGE_LAYER_TEXELS);
+   if (count > 2)
+      behind =
+         agxc_spv_build2(s, AGXC_OP_IMUL, behind, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH));
+   return agxc_spv_select(s, is_there, index, behind);
+}
+
 /* Memory of a robust binding, whatever the code around is. */
 static void point_into_buffer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                               const struct agxc_spv_pointer *image)
@@ -139,12 +165,12 @@ void agxc_spv_op_texel_pointer(struct agxc_spv *s, const struct agxc_spv_instr *
       agxc_spv_invalid(s, "texel of what is no storage image");
    if (result->kind != AGXC_SPV_POINTER || result->elem != image->type->elem)
       agxc_spv_invalid(s, "result type %u", result->id);
-   if (image->is_array || image->var->elements)
-      agxc_spv_missing(s, "atomic on an image of an array is not supported: index by a constant, "
-                          "or use an image of its own");
-   if (image->type->image.is_multisampled)
-      agxc_spv_missing(s, "atomic on a multisampled image is not supported: use a buffer");
+   if (image->is_array)
+      agxc_spv_invalid(s, "texel of an array of images as a whole");
    if (image->type->image.dim == SpvDimBuffer) {
+      if (image->var->elements)
+         agxc_spv_missing(s, "atomic on one of an array of texel buffers is not supported: use a "
+                             "texel buffer of its own, or an array of storage buffers");
       point_into_buffer(s, in, image);
       return;
    }
@@ -168,8 +194,10 @@ void agxc_spv_op_texel_pointer(struct agxc_spv *s, const struct agxc_spv_instr *
    p->place = AGXC_SPV_PLACE_GLOBAL;
    p->type = image->type->elem;
    p->base = agxc_spv_image_info(s, image, AGX_IMAGE_ADDRESS);
-   p->dynamic =
-      agxc_spv_build2(s, AGXC_OP_ISHL, texel_index(s, image, coord, count), agxc_spv_u32(2));
+   struct agxc_ref texel = image->type->image.is_multisampled
+                              ? sample_index(s, image, coord, count, agxc_spv_operand(s, in, 2))
+                              : texel_index(s, image, coord, count);
+   p->dynamic = agxc_spv_build2(s, AGXC_OP_ISHL, texel, agxc_spv_u32(2));
    agxc_spv_use_binding(s, image, AGX_BINDING_READS | AGX_BINDING_WRITES | AGX_BINDING_ATOMICS);
    agxc_spv_define_pointer(s, in, p);
 }
