@@ -24,7 +24,9 @@ extern "C" {
 #define AGX_MAX_BINDING_B UINT32_MAX /* of a buffer that a binding shows a kernel: 2^32 - 1 */
 #define AGX_MAX_BINDINGS  64         /* of an executable and a dispatch */
 #define AGX_MAX_PUSH_B    256        /* bytes of push constants */
-#define AGX_NAME_BYTES    64
+/* Different samplers that kernels with more than 16 of them may be bound to while they live. */
+#define AGX_MAX_HEAP_SAMPLERS 1023
+#define AGX_NAME_BYTES        64
 
 struct agx_instance;
 struct agx_device;

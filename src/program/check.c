@@ -173,7 +173,8 @@ static bool image_slot_fits(const struct agx_program *program,
                             const struct agx_program_uniform *uniform)
 {
    if (uniform->index >= program->binding_count ||
-       !agx_binding_has_image(program->bindings[uniform->index].kind))
+       (!agx_binding_has_image(program->bindings[uniform->index].kind) &&
+        uniform->value != AGX_IMAGE_ELEMENTS))
       return false;
    uint64_t property = uniform->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
    uint64_t element = uniform->value >> AGX_IMAGE_ELEMENT_SHIFT;
@@ -190,9 +191,20 @@ static bool heap_slot_fits(const struct agx_program *program,
    const struct agx_program_binding *binding = &program->bindings[uniform->index];
    bool is_storage = binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE ||
                      binding->kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
-   return binding->elements && agx_binding_has_image(binding->kind) &&
-          (is_storage || uniform->value != AGX_HEAP_IMAGES) && uniform->halves == 4 &&
-          uniform->start % 4 == 0 && uniform->start <= AGX_HEAP_LAST_HALF;
+   bool has_part = uniform->value == AGX_HEAP_SAMPLERS ? agx_binding_has_sampler(binding->kind)
+                                                       : agx_binding_has_image(binding->kind);
+   return binding->elements && has_part && (is_storage || uniform->value != AGX_HEAP_IMAGES) &&
+          uniform->halves == 4 && uniform->start % 4 == 0 && uniform->start <= AGX_HEAP_LAST_HALF;
+}
+
+static bool sampler_slot_fits(const struct agx_program *program,
+                              const struct agx_program_uniform *uniform)
+{
+   if (uniform->index >= program->binding_count)
+      return false;
+   const struct agx_program_binding *binding = &program->bindings[uniform->index];
+   return agx_binding_has_sampler(binding->kind) && uniform->halves == 1 &&
+          uniform->value < AGX_MAX(binding->elements, 1u);
 }
 
 static bool names_buffer(const struct agx_program *program, uint32_t index)
@@ -246,6 +258,8 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
       return heap_slot_fits(program, uniform);
    case AGX_UNIFORM_IMAGE:
       return image_slot_fits(program, uniform);
+   case AGX_UNIFORM_SAMPLER:
+      return sampler_slot_fits(program, uniform);
    default:
       return false;
    }

@@ -133,16 +133,29 @@ static bool is_bindless(const struct code *code, const struct agx_isa_operand *h
    for (uint32_t i = 0; i < code->program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &code->program->uniforms[i];
       if (slot->kind == AGX_UNIFORM_HEAP && slot->start == heap->value)
-         return slot->value != AGX_HEAP_NUMBERS;
+         return slot->value == AGX_HEAP_TEXTURES || slot->value == AGX_HEAP_IMAGES;
    }
    return false;
 }
 
-/* The number of a state register that is computed: only of those that the program has. */
+/* Samplers of the device's heap, which a slot names. */
+static bool has_heap_samplers(const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &program->uniforms[i];
+      if (slot->kind == AGX_UNIFORM_SAMPLER ||
+          (slot->kind == AGX_UNIFORM_HEAP && slot->value == AGX_HEAP_SAMPLERS))
+         return true;
+   }
+   return false;
+}
+
+/* A number that is computed: only where the program has more than one sampler, or the heap's. */
 static bool is_sampler(const struct code *code, const struct agx_isa_operand *operand)
 {
    bool is_computed = operand->kind == AGX_ISA_REG && operand->bits == 16;
-   return is_computed ? count_states(code->program, false) > 1 : is_state(code, operand);
+   return is_computed ? count_states(code->program, false) > 1 || has_heap_samplers(code->program)
+                      : is_state(code, operand);
 }
 
 static bool sample_fits(const struct code *code, const struct agx_isa_instr *instr)

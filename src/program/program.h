@@ -20,7 +20,7 @@
 #define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
 #define AGX_PROGRAM_MAX_UNIFORMS     256   /* slots */
 #define AGX_PROGRAM_MAX_TEXTURES     64    /* texture state registers */
-#define AGX_PROGRAM_MAX_SAMPLERS     16    /* sampler state registers */
+#define AGX_PROGRAM_MAX_SAMPLERS     16    /* sampler state registers; others are in the heap */
 #define AGX_PROGRAM_MAX_STATES       (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
 #define AGX_PROGRAM_MAX_PUSH_B       256
 #define AGX_PROGRAM_LAST_DIM         8          /* of a texture descriptor */
@@ -171,6 +171,9 @@ enum agx_uniform_kind {
     * add begins there. */
    AGX_UNIFORM_SHARED_END = 13,
    AGX_UNIFORM_DATA_ADDRESS = 14, /* 4 halves: GPU address of the program's data, plus value */
+   /* 1 half: the number under which the device's heap has the sampler of bindings[index], of its
+    * element `value`. */
+   AGX_UNIFORM_SAMPLER = 15,
    AGX_UNIFORM_KIND_COUNT,
 };
 
@@ -192,12 +195,14 @@ enum agx_heap_part {
    /* AGX_HEAP_NUMBERS_B each: properties, 4 bytes each, in their order, but for ADDRESS, which has
     * the last 8 bytes. */
    AGX_HEAP_NUMBERS = 2,
+   AGX_HEAP_SAMPLERS = 3, /* what AGX_UNIFORM_SAMPLER says, AGX_HEAP_SAMPLER_B each */
    AGX_HEAP_PART_COUNT,
 };
 
 #define AGX_HEAP_DESCRIPTOR_B 24u
 #define AGX_HEAP_NUMBERS_B    64u
-#define AGX_HEAP_ADDRESS_B    56u  /* in one of those */
+#define AGX_HEAP_ADDRESS_B    56u /* in one of those */
+#define AGX_HEAP_SAMPLER_B    2u
 #define AGX_HEAP_LAST_HALF    124u /* that an instruction can name */
 
 /* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS;

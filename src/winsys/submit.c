@@ -70,6 +70,8 @@ static void pack_commands(struct packed_command *packed, const struct agxw_submi
                     .cdm_barrier = (uint16_t)i},
          .compute = {.cdm_ctrl_stream_base = commands[i].stream_va,
                      .cdm_ctrl_stream_end = commands[i].stream_end_va,
+                     .sampler_count = submit->samplers.count,
+                     .sampler_heap = submit->samplers.heap_va,
                      .helper = pack_helper(submit->helper)},
       };
       if (commands[i].stamps)

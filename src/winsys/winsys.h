@@ -318,6 +318,12 @@ struct agxw_helper {
    uint64_t data_va;     /* the program's argument */
 };
 
+/* Samplers that code names by number: 8 bytes each. */
+struct agxw_samplers {
+   uint64_t heap_va;
+   uint32_t count; /* 0: no heap */
+};
+
 struct agxw_submit {
    const struct agxw_compute *commands; /* in order; each waits for the one before */
    uint32_t command_count;              /* 0: only waits and signals */
@@ -325,6 +331,7 @@ struct agxw_submit {
    const struct agxw_point *signals;
    uint32_t wait_count, signal_count;
    const struct agxw_helper *helper; /* of all commands; NULL: no kernel has a stack */
+   struct agxw_samplers samplers;    /* likewise of all commands */
 };
 
 /* One ioctl (more only when command_count exceeds the device's limit, or is 0). No heap, no

@@ -209,15 +209,46 @@ static void quads_are_refused_by_name(void **state)
    }
 }
 
-static void unsized_samplers_are_refused(void **state)
+static uint32_t sampler_count(const struct agx_program *program)
 {
-   struct agxc_options options = {.chip = agx_chip_find("g13g")};
-   struct agx_program *program = NULL;
-   size_t size;
-   uint32_t *words = read_kernel("kernels/image_samplers.spv", &size);
-   assert_fails(agxc_compile(words, size, &options, &program), AGX_UNIMPLEMENTED,
-                "array of more than 16 samplers");
-   free(words);
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < program->state_count; i++)
+      count += !agx_state_is_texture(program->states[i].kind);
+   return count;
+}
+
+static bool has_slot(const struct agx_program *program, uint32_t kind, uint64_t value)
+{
+   for (uint32_t i = 0; i < program->uniform_count; i++)
+      if (program->uniforms[i].kind == kind && program->uniforms[i].value == value)
+         return true;
+   return false;
+}
+
+static void samplers_that_fit_are_in_registers(void **state)
+{
+   static const struct {
+      const char *kernel;
+      uint32_t registers;
+      bool has_table, has_names;
+   } cases[] = {
+      {"kernels/image_heap.spv", 4, false, false},
+      {"kernels/image_sampler_mixed.spv", 4, false, false},
+      {"kernels/image_samplers.spv", 0, true, false},
+      {"kernels/image_sampler_heap.spv", 16, true, true},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_options options = {.chip = agx_chip_find("g13g")};
+      struct agx_program *program = NULL;
+      size_t size;
+      uint32_t *words = read_kernel(cases[i].kernel, &size);
+      assert_ok(agxc_compile(words, size, &options, &program));
+      assert_int_equal(sampler_count(program), cases[i].registers);
+      assert_int_equal(has_slot(program, AGX_UNIFORM_HEAP, AGX_HEAP_SAMPLERS), cases[i].has_table);
+      assert_int_equal(has_slot(program, AGX_UNIFORM_SAMPLER, 19), cases[i].has_names);
+      agx_program_free(program);
+      free(words);
+   }
 }
 
 AGX_TEST_FILE(void)
@@ -227,7 +258,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(checks_cost_one_select_each),
       cmocka_unit_test(what_is_missing_is_named),
       cmocka_unit_test(quads_are_refused_by_name),
-      cmocka_unit_test(unsized_samplers_are_refused),
+      cmocka_unit_test(samplers_that_fit_are_in_registers),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

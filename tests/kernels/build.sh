@@ -47,7 +47,8 @@ for text in foreign/*.spvasm; do
    ${SPIRV_AS:-spirv-as} --target-env spv1.4 "$text" -o "${text%asm}"
    ${SPIRV_VAL:-spirv-val} --target-env spv1.4 "${text%asm}"
 done
-for kernel in atomic3 atomic_float fetch gather heap more query sample samplers samples texels write; do
+for kernel in atomic3 atomic_float fetch gather heap more query sample sampler_heap sampler_mixed samplers samples \
+   texels write; do
    $glsl image_$kernel.comp -o image_$kernel.spv
 done
 for kernel in quads image_quads; do # these with glslang 15 or newer

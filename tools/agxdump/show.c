@@ -57,11 +57,17 @@ static void show_compute(struct dump *dump, const struct agxw_capture_queue *que
       agx_json_number(&dump->json, "stream_end", compute.cdm_ctrl_stream_end);
       if (label)
          agx_json_text(&dump->json, "buffer", label);
+      if (compute.sampler_count) {
+         agx_json_number(&dump->json, "sampler_heap", compute.sampler_heap);
+         agx_json_number(&dump->json, "sampler_count", compute.sampler_count);
+      }
    } else {
       printf(": stream 0x%" PRIx64 "..0x%" PRIx64, compute.cdm_ctrl_stream_base,
              compute.cdm_ctrl_stream_end);
       if (label)
          printf(" in \"%s\"", label);
+      if (compute.sampler_count)
+         printf(", heap of %u samplers at 0x%" PRIx64, compute.sampler_count, compute.sampler_heap);
       if (header->cdm_barrier == AGX_UAPI_BARRIER_NONE)
          printf("\n");
       else if (header->cdm_barrier == 0)

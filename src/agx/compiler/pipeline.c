@@ -18,6 +18,7 @@
 
 static const struct agxc_pass passes[] = {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"lower_sampler", agxc_lower_sampler, AGXC_STAGE_GENERIC, 0},
    {"lower_buffer", agxc_lower_buffer, AGXC_STAGE_GENERIC, 0},
    {"elide_bounds_checks", agxc_elide_bounds_checks, AGXC_STAGE_GENERIC, 0},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -37,6 +37,11 @@ static inline uint64_t agx_hw_usc_states_at(uint64_t word, uint64_t bytes)
    return word + (bytes << 24);
 }
 
+/* In a register that names a sampler: the first of the command's heap, each of 8 bytes; smaller
+ * numbers are state registers. Source: docs/hw/simulator.md, U-img-11. */
+#define AGX_HW_SAMPLER_HEAP_FIRST 28u
+#define AGX_HW_SAMPLER_HEAP_SLOTS 1024u /* of a heap. Source: Metal's feature tables */
+
 /* The end of a compute program. */
 struct agx_hw_usc_program {
    uint32_t shared_B;    /* threadgroup memory, up to 32768; 0: none */

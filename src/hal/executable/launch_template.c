@@ -133,9 +133,9 @@ static void add_slot(struct parts *out, const struct agx_program_uniform *slot)
    }
    if (slot->kind == AGX_UNIFORM_BUFFER_GUARD || slot->kind == AGX_UNIFORM_BUFFER_SINK)
       template->sinks |= slot->index < 32 ? 1u << slot->index : 0;
-   if (slot->kind == AGX_UNIFORM_HEAP ||
+   if (slot->kind == AGX_UNIFORM_HEAP || slot->kind == AGX_UNIFORM_SAMPLER ||
        (slot->kind == AGX_UNIFORM_IMAGE && slot->value >= AGX_IMAGE_PROPERTY_COUNT))
-      template->is_fast = false; /* of elements of arrays */
+      template->is_fast = false; /* of elements of arrays, or out of the heap of samplers */
    add_part(out, &part);
 }
 

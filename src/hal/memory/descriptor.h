@@ -15,7 +15,7 @@ struct agx_bound {
    uint64_t address, length_B; /* buffers */
    struct agxw_sinks sinks;    /* of robust ones; zeros where they are out of reach */
    const struct agx_image *image;
-   const struct agx_sampler *sampler;
+   struct agx_sampler *sampler;
    const struct agx_format *format; /* of images and texel buffers, as they are seen */
    uint32_t first_level, level_count, first_layer, layer_count, dim;
    uint32_t texels;   /* of a texel buffer */

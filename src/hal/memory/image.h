@@ -36,6 +36,7 @@ struct agx_image {
 struct agx_sampler {
    struct agx_object object;
    struct agx_device *device;
+   _Atomic uint32_t slot; /* in the device's heap (sampler_heap.h), or 0: in none yet */
    uint8_t words[AGX_HW_SAMPLER_BYTES];
 };
 

@@ -18,6 +18,7 @@ agx_status agx_memory_state_init(struct agx_device *device, const struct agx_dev
    uint64_t cache_B = desc->cache_limit_B ? desc->cache_limit_B : DEFAULT_CACHE_B;
    memory->hooks = hooks;
    agx_chunks_init(&memory->chunks);
+   agx_sampler_heap_init(&memory->samplers);
    agx_buffer_cache_init(&memory->cache,
                          agx_context_of(device)->debug & AGX_DEBUG_FRESH ? 0 : cache_B);
    pthread_mutex_init(&memory->pools_lock, NULL);
@@ -32,6 +33,7 @@ void agx_memory_state_fini(struct agx_device *device)
    if (!memory->hooks)
       return;
    agx_chunks_fini(device);
+   agx_sampler_heap_fini(device);
    agx_device_pool_fini(device);
    agx_buffer_cache_fini(&memory->cache);
    pthread_mutex_destroy(&memory->pools_lock);

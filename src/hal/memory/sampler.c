@@ -9,6 +9,7 @@
 #include "base/float_env.h"
 #include "hal/core/desc.h"
 #include "hal/memory/image.h"
+#include "hal/memory/sampler_heap.h"
 
 #define NO_LIMIT 14.0f /* the largest level there is */
 
@@ -16,6 +17,7 @@ static void sampler_destroy(struct agx_object *object)
 {
    struct agx_sampler *sampler = agx_container_of(object, struct agx_sampler, object);
    struct agx_device *device = sampler->device;
+   agx_sampler_heap_leave(device, atomic_load(&sampler->slot));
    agx_host_free(agx_context_of(device)->alloc, sampler, sizeof(*sampler));
    agx_release(device);
 }

@@ -10,6 +10,7 @@
 #include "hal/memory/buffer_cache.h"
 #include "hal/memory/chunk.h"
 #include "hal/memory/memory_stats.h"
+#include "hal/memory/sampler_heap.h"
 
 struct agx_pool;
 
@@ -30,6 +31,7 @@ struct agx_memory_state {
    uint64_t limit_B; /* of what the device may take; 0: none */
    struct agx_buffer_cache cache;
    struct agx_chunks chunks;
+   struct agx_sampler_heap samplers;
    pthread_mutex_t pools_lock;
    struct agx_link pools; /* agx_pool; guarded by pools_lock */
    struct agx_pool *pool; /* the device's own, for allocations that name none */

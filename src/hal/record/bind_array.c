@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "hal/executable/executable.h"
+#include "hal/memory/sampler_heap.h"
 #include "hal/record/bind_buffer.h"
 #include "hal/record/vertex.h"
 
@@ -153,12 +154,16 @@ agx_status agx_binder_refuse(const struct agx_binder *binder)
 
 static uint32_t stride_of(const struct agx_program_uniform *slot)
 {
-   return slot->value == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
+   return slot->value == AGX_HEAP_NUMBERS    ? AGX_HEAP_NUMBERS_B
+          : slot->value == AGX_HEAP_SAMPLERS ? AGX_HEAP_SAMPLER_B
+                                             : AGX_HEAP_DESCRIPTOR_B;
 }
 
+/* A multiple of what descriptors are aligned to. */
 static uint32_t part_B(const struct agx_binder *binder, const struct agx_program_uniform *slot)
 {
-   return binder->bound[slot->index].elements * stride_of(slot);
+   return (uint32_t)agx_align_up((uint64_t)binder->bound[slot->index].elements * stride_of(slot),
+                                 8);
 }
 
 agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
@@ -276,11 +281,30 @@ uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index,
    return offset_B;
 }
 
+agx_status agx_binder_sampler(const struct agx_binder *binder, uint32_t index, uint64_t element,
+                              uint64_t *out_number)
+{
+   struct agx_bound bound;
+   uint32_t number;
+   AGX_TRY(agx_binder_element(binder, index, (uint32_t)element, &bound));
+   agx_status status = agx_sampler_heap_enter(binder->device, bound.sampler, &number);
+   if (status != AGX_OK)
+      agx_error_prefix("dispatch of %s", binder->program->name);
+   *out_number = number;
+   return status;
+}
+
 static agx_status write_element(const struct agx_binder *binder,
                                 const struct agx_program_uniform *slot, uint32_t element,
                                 uint8_t *out)
 {
    struct agx_bound bound;
+   if (slot->value == AGX_HEAP_SAMPLERS) {
+      uint64_t number;
+      AGX_TRY(agx_binder_sampler(binder, slot->index, element, &number));
+      memcpy(out, &number, AGX_HEAP_SAMPLER_B); /* hosts are little-endian */
+      return AGX_OK;
+   }
    AGX_TRY(agx_binder_element(binder, slot->index, element, &bound));
    if (slot->value == AGX_HEAP_IMAGES)
       return agx_bound_pack_image(&bound, out);
@@ -297,8 +321,9 @@ agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out)
       const struct agx_program_uniform *slot = &program->uniforms[i];
       if (slot->kind != AGX_UNIFORM_HEAP)
          continue;
-      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++, out += stride_of(slot))
-         AGX_TRY(write_element(binder, slot, e, out));
+      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++)
+         AGX_TRY(write_element(binder, slot, e, out + (size_t)e * stride_of(slot)));
+      out += part_B(binder, slot);
    }
    return AGX_OK;
 }

@@ -51,6 +51,11 @@ AGX_MUST_CHECK agx_status agx_binder_states(const struct agx_binder *binder, uin
 AGX_MUST_CHECK agx_status agx_binder_property(const struct agx_binder *binder, uint32_t index,
                                               uint64_t value, uint64_t *out_value);
 
+/* What names a sampler in the device's heap: a uniform of the kind AGX_UNIFORM_SAMPLER, or an entry
+ * of an array's table. AGX_RESOURCE_EXHAUSTED: the heap is full. */
+AGX_MUST_CHECK agx_status agx_binder_sampler(const struct agx_binder *binder, uint32_t index,
+                                             uint64_t element, uint64_t *out_number);
+
 /* Writes heap_B bytes: the descriptors and numbers of arrays. */
 AGX_MUST_CHECK agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out);
 

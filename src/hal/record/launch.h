@@ -158,6 +158,10 @@ AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *in
       if (way == AGX_LAUNCH_ANY)
          *out_value = heap_va + agx_binder_heap_offset(inputs->binder, index, part->value);
       return AGX_OK;
+   case AGX_UNIFORM_SAMPLER:
+      return way == AGX_LAUNCH_ANY
+                ? agx_binder_sampler(inputs->binder, index, part->value, out_value)
+                : AGX_OK;
    case AGX_UNIFORM_DRAW:
       if (way != AGX_LAUNCH_PLAIN)
          *out_value =

@@ -5,6 +5,7 @@
  * becomes ready later.
  */
 #include "base/debug.h"
+#include "hal/memory/sampler_heap.h"
 #include "hal/record/scratch.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/alloca.h"
@@ -117,6 +118,7 @@ AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submiss
       .wait_count = syncs->wait_count,
       .signals = syncs->signals,
       .signal_count = syncs->signal_count,
+      .samplers = agx_sampler_heap_of(queue->device),
    };
    if (submission->commands->scratch_B) {
       AGX_TRY(prepare_scratch(submission));

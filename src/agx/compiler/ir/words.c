@@ -29,6 +29,7 @@ static const struct agx_isa_name part_words[] = {
    {AGX_HEAP_TEXTURES, "textures"},
    {AGX_HEAP_IMAGES, "images"},
    {AGX_HEAP_NUMBERS, "numbers"},
+   {AGX_HEAP_SAMPLERS, "samplers"},
 };
 
 static const struct agx_isa_name sysval_words[] = {

@@ -9,6 +9,8 @@
 
 #include "agx/compiler/ir/ir.h"
 
+/* Samplers that state registers have no room for get numbers in the device's heap of samplers. */
+bool agxc_lower_sampler(struct agxc_shader *shader);
 /* Accesses by binding become accesses by address; what the driver or the local size settles becomes
  * a uniform or a constant. */
 bool agxc_lower_buffer(struct agxc_shader *shader);

@@ -59,21 +59,23 @@ static void select_descriptor(struct agxc_selector *s, const struct agxc_instr *
       out[1] = agxc_select_reg(s, *agxc_src_place(instr));
 }
 
-/* A sampler of an array that only running tells: all of them are in state registers, one behind
- * the other. */
+/* A sampler of the device's heap, which a register names, or of an array that only running tells,
+ * with all of its samplers in state registers, one behind the other: agxc_lower_sampler saw to it
+ * that no element has been asked for by itself. */
 static struct agxc_ref select_sampler(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    uint32_t binding = agxc_imm_sampler(instr), element = agxc_imm_which_sampler(instr);
    struct agxc_ref index = *agxc_src_number(instr);
    if (index.kind == AGXC_NONE)
       return agxc_imm(agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, element), 32);
+   if (index.bits == 16)
+      return agxc_select_half(s, index);
    uint32_t count = s->shader->bindings[binding].elements;
-   uint32_t first = agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, 0), last = first;
+   uint32_t first = agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, 0);
    for (uint32_t i = 1; i < count; i++)
-      last = agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, i);
-   if (last - first != count - 1)
-      agxc_fail(s->shader, AGX_UNIMPLEMENTED,
-                "%s: samplers of an array by constant and by computed index", s->shader->name);
+      (void)agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, i);
+   if (index.kind == AGXC_IMM)
+      return agxc_imm(first + AGX_MIN((uint32_t)index.imm, count - 1), 32);
    struct agxc_ref half = agxc_select_half(s, index), srcs[2] = {half, agxc_imm(first, 16)};
    return first ? agxc_select_new(s, AGX_ISA_OP_IADD, 16, 2, srcs) : half;
 }

@@ -403,11 +403,6 @@ static struct agxc_ref emit_sample(struct agxc_spv *s, const struct agxc_spv_poi
 {
    struct agxc_ref heap, place;
    const struct agxc_spv_pointer *sampler = image->sampler;
-   if (sampler->dynamic.kind != AGXC_NONE && sampler->var->elements > AGX_PROGRAM_MAX_SAMPLERS)
-      agxc_spv_missing(s,
-                       "dynamic index into an array of more than %u samplers, or one without a "
-                       "length: use fewer, or constant indices",
-                       AGX_PROGRAM_MAX_SAMPLERS);
    agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &heap, &place);
    uint32_t binding = agxc_spv_use_binding(s, image, AGX_BINDING_READS);
    uint32_t dim = agxc_spv_image_dim(agxc_spv_image_type(image));

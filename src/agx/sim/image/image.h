@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agx/hw/packet.h"
+#include "agx/hw/usc.h"
 #include "agx/layout/layout.h"
 #include "agx/sim/machine/format.h"
 #include "agx/sim/machine/machine.h"
@@ -68,8 +69,7 @@ void agxs_texel_border(const struct agxs_texel_format *format, unsigned channel,
  * docs/hw/machine.md 14 */
 
 #define AGXS_TEXTURE_STATES    256u
-#define AGXS_SAMPLER_STATES    28u
-#define AGXS_HEAP_SAMPLER      28u /* in a register: the first of the command's heap */
+#define AGXS_SAMPLER_STATES    AGX_HW_SAMPLER_HEAP_FIRST
 #define AGXS_TEXTURE_BYTES     24u
 #define AGXS_SAMPLER_MAX_BYTES 24u
 

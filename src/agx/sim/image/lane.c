@@ -209,8 +209,8 @@ const struct agxs_sampler *agxs_lane_sampler(const struct agxs_image_lane *lane)
    uint32_t index = lane->op->sampler_state;
    if (lane->op->has_sampler_register) {
       index = agxs_lane_value(lane, &lane->op->sampler, 0) & 0xffff;
-      if (index >= AGXS_HEAP_SAMPLER)
-         return read_heap(lane, index - AGXS_HEAP_SAMPLER, bytes)
+      if (index >= AGX_HW_SAMPLER_HEAP_FIRST)
+         return read_heap(lane, index - AGX_HW_SAMPLER_HEAP_FIRST, bytes)
                    ? unpack_sampler(lane, bytes, sizeof(bytes))
                    : NULL;
    }
