@@ -16,7 +16,7 @@
 #include "base/half.h"
 
 #define LANES      32
-#define OPERATIONS 76
+#define OPERATIONS 92
 #define SIGN       (1ull << 63)
 #define INFINITE   (0x7ffull << 52)
 
@@ -399,6 +399,103 @@ static double moved(unsigned operation, const uint64_t *all, unsigned lane)
    }
 }
 
+static double whole(const uint64_t *in)
+{
+   return (double)(uint32_t)(in[0] % 64) - 32;
+}
+
+static double power(const uint64_t *in)
+{
+   return ldexp(in[0] & 4 ? -1 : 1, (int)(in[0] & 3) - 1);
+}
+
+static double not_nan(const uint64_t *in)
+{
+   return is_nan(in[0]) ? 0 : of_bits(in[0]);
+}
+
+static double sum(double x, double y)
+{
+   return x + y;
+}
+
+static double product(double x, double y)
+{
+   return x * y;
+}
+
+/* Of the lanes first to last; only_odd: of those whose second number is odd. */
+static double reduced(const uint64_t *all, unsigned first, unsigned last, bool only_odd,
+                      double (*take)(const uint64_t *), double (*join)(double, double),
+                      double result)
+{
+   for (unsigned lane = first; lane < last; lane++)
+      if (!only_odd || all[3 * lane + 1] & 1)
+         result = join(result, take(all + 3 * lane));
+   return result;
+}
+
+static bool all_equal(const uint64_t *all)
+{
+   for (unsigned lane = 0; lane < LANES; lane++) {
+      const uint64_t *in = all + 3 * lane;
+      double first = (uint32_t)all[1] % 16 == 0 ? whole(all) : 33;
+      if (((uint32_t)in[1] % 16 == 0 ? whole(in) : 33) != first)
+         return false;
+   }
+   return true;
+}
+
+static unsigned first_odd(const uint64_t *all)
+{
+   unsigned lane = 0;
+   while (!(all[3 * lane + 1] & 1))
+      lane++;
+   return lane;
+}
+
+/* What lanes make of all their numbers, and what they get from another. */
+static double gathered(unsigned operation, const uint64_t *all, unsigned lane)
+{
+   const uint64_t *in = all + 3 * lane;
+   unsigned eight = lane & ~7u, four = lane & ~3u;
+   bool is_odd = in[1] & 1;
+   switch (operation) {
+   case 76:
+      return reduced(all, 0, LANES, false, whole, sum, 0);
+   case 77:
+      return reduced(all, 0, lane + 1, false, whole, sum, 0);
+   case 78:
+      return reduced(all, 0, lane, false, whole, sum, 0);
+   case 79:
+      return reduced(all, eight, eight + 8, false, whole, sum, 0);
+   case 80:
+      return reduced(all, 0, LANES, false, power, product, 1);
+   case 81:
+      return reduced(all, 0, lane, false, power, product, 1);
+   case 82:
+      return reduced(all, 0, lane, false, not_nan, least, HUGE_VAL);
+   case 83:
+      return reduced(all, 0, lane + 1, false, not_nan, most, -HUGE_VAL);
+   case 84:
+      return is_odd ? reduced(all, 0, LANES, true, whole, sum, 0) : of_bits(in[2]);
+   case 85:
+      return is_odd ? reduced(all, four, four + 4, true, power, product, 1) : of_bits(in[2]);
+   case 86:
+      return flag(all_equal(all));
+   case 87:
+      return of_bits(all[3 * 5]);
+   case 88:
+      return of_bits(is_odd ? all[3 * first_odd(all)] : in[2]);
+   case 89:
+      return of_bits(lane < 3 ? in[2] : all[3 * (lane - 3)]);
+   case 90:
+      return of_bits(all[3 * (lane ^ 1)]);
+   default:
+      return of_bits(all[3 * (lane ^ 9) + 1]);
+   }
+}
+
 static double expected(unsigned operation, const uint64_t *all, unsigned lane)
 {
    const uint64_t *in = all + 3 * lane;
@@ -406,7 +503,8 @@ static double expected(unsigned operation, const uint64_t *all, unsigned lane)
    return operation < 25 || operation == 68 ? arithmetic(operation, x, y, z)
           : operation < 45                  ? conversion(operation, x)
           : operation < 69                  ? composed(operation, x, y, z)
-                                            : moved(operation, all, lane);
+          : operation < 76                  ? moved(operation, all, lane)
+                                            : gathered(operation, all, lane);
 }
 
 /* Whether the result is a number whose NaNs are to be quiet: what only moves bits may leave them,
@@ -415,7 +513,7 @@ static bool gives_quiet(unsigned operation)
 {
    bool moves = operation == 6 || operation == 7 || operation == 15 || operation == 63 ||
                 operation == 67 || operation == 60 || (operation >= 71 && operation <= 73) ||
-                operation == 75;
+                operation == 75 || operation >= 84;
    bool is_integer = operation == 16 || (operation >= 29 && operation <= 36);
    return !moves && !is_integer;
 }
@@ -451,6 +549,13 @@ static void load(struct backend *backend, const struct agx_program *program)
    backend_load(backend, program->code, program->text_B - 2);
 }
 
+/* Which zero a minimum is, and which one the sum of no lanes. */
+static bool leaves_sign_of_zero(unsigned operation)
+{
+   static const uint8_t open[] = {12, 13, 50, 69, 70, 78, 82, 83};
+   return memchr(open, (int)operation, sizeof(open)) != NULL;
+}
+
 static void compare(unsigned operation, const uint64_t *all, unsigned lane, uint64_t got)
 {
    const uint64_t *in = all + 3 * lane;
@@ -460,10 +565,8 @@ static void compare(unsigned operation, const uint64_t *all, unsigned lane, uint
       is_equal |= (got & 0x7fc00000) == 0x7fc00000 && (want & 0x7fffffff) > 0x7f800000;
    if (operation == 26)
       is_equal |= (got & 0x7e00) == 0x7e00 && (want & 0x7fff) > 0x7c00;
-   /* Which zero a minimum is, is left open. */
-   is_equal |= (operation == 12 || operation == 13 || operation == 50 || operation == 69 ||
-                operation == 70) &&
-               !(got << 1 | want << 1);
+   if (leaves_sign_of_zero(operation))
+      is_equal |= !(got << 1 | want << 1);
    if (is_equal && is_nan(got) && gives_quiet(operation))
       is_equal = got >> 51 & 1;
    if (!is_equal)

@@ -2,7 +2,7 @@
  *
  * What operations between lanes and cooperative matrices are refused, each by name: modules
  * that are right with one word changed, or with other specialization constants. And bitcasts of
- * matrices, made likewise.
+ * matrices, made likewise, and functions that 64-bit floats lack.
  */
 #include "support.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
 #include "agx/compiler/compiler.h"
@@ -126,6 +127,40 @@ static void other_scopes_are_refused(void **state)
    }
 }
 
+/* Those that GLSL.std.450 defines for 16 and 32 bits only, in place of Sqrt and FMin of 64. */
+static void functions_of_doubles_are_refused(void **state)
+{
+   static const struct {
+      uint32_t function;
+      const char *name;
+   } functions[] = {
+      {GLSLstd450Radians, "Radians"}, {GLSLstd450Degrees, "Degrees"}, {GLSLstd450Sin, "Sin"},
+      {GLSLstd450Cos, "Cos"},         {GLSLstd450Tan, "Tan"},         {GLSLstd450Asin, "Asin"},
+      {GLSLstd450Acos, "Acos"},       {GLSLstd450Atan, "Atan"},       {GLSLstd450Sinh, "Sinh"},
+      {GLSLstd450Cosh, "Cosh"},       {GLSLstd450Tanh, "Tanh"},       {GLSLstd450Asinh, "Asinh"},
+      {GLSLstd450Acosh, "Acosh"},     {GLSLstd450Atanh, "Atanh"},     {GLSLstd450Exp, "Exp"},
+      {GLSLstd450Log, "Log"},         {GLSLstd450Exp2, "Exp2"},       {GLSLstd450Log2, "Log2"},
+      {GLSLstd450Atan2, "Atan2"},     {GLSLstd450Pow, "Pow"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(functions); i++) {
+      uint32_t function = functions[i].function;
+      bool is_of_two = function == GLSLstd450Atan2 || function == GLSLstd450Pow;
+      uint32_t there = is_of_two ? GLSLstd450FMin : GLSLstd450Sqrt, nth = 0, *at;
+      char message[64];
+      struct change change = {"doubles", .message = message,
+                              .spec = {0, 4, is_of_two ? 12 : 4}}; /* which case of the kernel */
+      size_t size;
+      uint32_t *words = read_from("compiler/spv", change.kernel, &size);
+      do
+         at = find(words, size / 4, SpvOpExtInst, nth++);
+      while (at[4] != there);
+      at[4] = function;
+      snprintf(message, sizeof(message), "%s of 64-bit floats is not supported", functions[i].name);
+      check(&change, words, size);
+      free(words);
+   }
+}
+
 /* A matrix is no input of a stage: what its elements would be nobody says. */
 static void matrices_are_no_inputs(void **state)
 {
@@ -176,6 +211,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_is_refused_by_name),
       cmocka_unit_test(other_scopes_are_refused),
+      cmocka_unit_test(functions_of_doubles_are_refused),
       cmocka_unit_test(matrices_are_no_inputs),
       cmocka_unit_test(matrices_of_all_sizes_are_cast),
    };

@@ -37,6 +37,8 @@ static const struct shape shapes[] = {
    {"u16vec4", 0, 8, 0, 2, 4, 8, false},
    {"u8vec3", 0, 4, 0, 1, 3, 4, false},
    {"u64vec2", 0, 16, 0, 8, 2, 16, false},
+   {"f64", 0, 8, 0, 8, 1, 8, false},
+   {"dvec2", 0, 16, 0, 8, 2, 16, false},
    {"nested", 4, 24, 4, 4, 1, 4, false},
    {"member", 16, 48, 0, 4, 4, 16, false},
    {"large", 0, 20000, 4, 4, 1, 4, false},

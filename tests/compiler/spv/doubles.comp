@@ -2,7 +2,12 @@
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#extension GL_KHR_shader_subgroup_clustered : require
+#extension GL_KHR_shader_subgroup_quad : require
 #extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_KHR_shader_subgroup_shuffle_relative : require
+#extension GL_KHR_shader_subgroup_vote : require
 // One operation on 64-bit floats, which the caller chooses, of three numbers (doubles_test.c).
 layout(local_size_x = 32) in;
 layout(constant_id = 0) const int operation = 0;
@@ -131,6 +136,52 @@ double moved(double x, double y, double z)
    }
 }
 
+// Small whole numbers, and powers of two of both signs: sums and products of 32 are exact.
+double whole(double x) { return double(int(unpackDouble2x32(x).x % 64u) - 32); }
+
+double power(double x)
+{
+   uint bits = unpackDouble2x32(x).x;
+   return ldexp((bits & 4u) != 0u ? -1.0LF : 1.0LF, int(bits & 3u) - 1);
+}
+
+double gathered(double x, double y, double z)
+{
+   uint i = gl_LocalInvocationIndex, bits = unpackDouble2x32(y).x;
+   double number = isnan(x) ? 0.0LF : x;
+   switch (operation) {
+   case 76: return subgroupAdd(whole(x));
+   case 77: return subgroupInclusiveAdd(whole(x));
+   case 78: return subgroupExclusiveAdd(whole(x));
+   case 79: return subgroupClusteredAdd(whole(x), 8);
+   case 80: return subgroupMul(power(x));
+   case 81: return subgroupExclusiveMul(power(x));
+   case 82: return subgroupExclusiveMin(number);
+   case 83: return subgroupInclusiveMax(number);
+   case 84:
+      if ((bits & 1u) != 0u)
+         return subgroupAdd(whole(x));
+      return z;
+   case 85:
+      if ((bits & 1u) != 0u)
+         return subgroupClusteredMul(power(x), 4);
+      return z;
+   case 86: return of(subgroupAllEqual(bits % 16u == 0u ? whole(x) : 33.0LF));
+   case 87: return subgroupBroadcast(x, 5);
+   case 88:
+      if ((bits & 1u) != 0u)
+         return subgroupBroadcastFirst(x);
+      return z;
+   case 89: {
+      double got = subgroupShuffleUp(x, 3);
+      return i < 3u ? z : got;
+   }
+   case 90: return subgroupQuadSwapHorizontal(x);
+   case 91: return subgroupShuffle(dvec2(x, y), i ^ 9u).y;
+   default: return x;
+   }
+}
+
 void main()
 {
    uint i = gl_LocalInvocationIndex;
@@ -138,5 +189,6 @@ void main()
    results[i] = operation < 25   ? arithmetic(x, y, z)
                 : operation < 45 ? conversion(x)
                 : operation < 69 ? composed(x, y, z)
-                                 : moved(x, y, z);
+                : operation < 76 ? moved(x, y, z)
+                                 : gathered(x, y, z);
 }
