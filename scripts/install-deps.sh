@@ -20,6 +20,7 @@ libdrm-dev|libdrm-devel|the way to the kernel
 nettle-dev|nettle-devel|SHA-256, by which compiled kernels are found again
 libzstd-dev|libzstd-devel|packs what captures hold of memory
 libcmocka-dev|libcmocka-devel|unit tests
+libdw-dev|elfutils-devel|reads our tables of source lines, in a test
 mesa-common-dev|mesa-libGL-devel|GL headers, for format names
 spirv-headers|spirv-headers-devel|SPIR-V enumerations
 spirv-tools|spirv-tools|validation of SPIR-V

@@ -8,6 +8,7 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "program/container.h"
+#include "program/lines.h"
 
 static agx_status check_text(const char *text, size_t capacity, const char *what)
 {
@@ -45,6 +46,8 @@ static agx_status check_limits(const struct agx_program *program)
       {"code_B", program->code_B, AGX_PROGRAM_MAX_CODE_B},
       {"preamble_B", program->preamble_B, AGX_PROGRAM_MAX_CODE_B},
       {"data_B", program->data_B, AGX_PROGRAM_MAX_DATA_B},
+      {"lines_B", program->lines_B, AGX_PROGRAM_MAX_LINES_B},
+      {"texts_B", program->texts_B, AGX_PROGRAM_MAX_TEXTS_B},
    };
    for (size_t i = 0; i < AGX_COUNT(limits); i++)
       if (limits[i].value > limits[i].limit)
@@ -332,6 +335,7 @@ static agx_status check_all(const struct agx_program *program, const struct agx_
    AGX_TRY(check_uniforms(program));
    AGX_TRY(check_reflection(program));
    AGX_TRY(agx_program_check_guards(program));
+   AGX_TRY(agx_lines_check(program));
    return agx_program_check_code(program, alloc);
 }
 

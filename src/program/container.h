@@ -18,6 +18,12 @@
  *   .rodata.agx.data    constants that the code reads from memory, when there are some
  *   .rodata.agx.names   their names, each with a zero byte behind
  *   .note.agx           ABI version, chip, kernel interface
+ *   .debug_line         which source lines the code comes from (lines.h), when that is known. The
+ *                       code begins at address 0, the preamble at that of its section
+ *   .debug_agx_text     the texts of its files, in their order, each with a zero byte behind;
+ *                       when the module held one
+ *   .debug_info, .debug_abbrev   one compile unit around it, for tools that ask for one; the reader
+ *                       doesn't look at it
  *   .rodata.agx.entry   any number: the image of a further program, of the same chip
  */
 #pragma once
@@ -42,6 +48,8 @@
 #define AGX_CONTAINER_CONSTANTS            ".rodata.agx.constants"
 #define AGX_CONTAINER_DATA                 ".rodata.agx.data"
 #define AGX_CONTAINER_NAMES                ".rodata.agx.names"
+#define AGX_CONTAINER_LINES                ".debug_line"
+#define AGX_CONTAINER_TEXTS                ".debug_agx_text"
 #define AGX_CONTAINER_CONSTANT_BYTES_SHIFT 8
 #define AGX_CONTAINER_ENTRY                ".rodata.agx.entry"
 #define AGX_CONTAINER_NOTE                 ".note.agx"

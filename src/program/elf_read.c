@@ -273,20 +273,28 @@ static agx_status read_name(struct reader *reader)
 static agx_status read_code(struct reader *reader)
 {
    struct agx_program *program = &reader->program;
-   struct section text, preamble, data;
+   struct section text, preamble, data, lines, texts;
    AGX_TRY(need_section(reader, AGX_CONTAINER_TEXT, &text));
    AGX_TRY(find_section(reader, AGX_CONTAINER_PREAMBLE, &preamble));
    AGX_TRY(find_section(reader, AGX_CONTAINER_DATA, &data));
+   AGX_TRY(find_section(reader, AGX_CONTAINER_LINES, &lines));
+   AGX_TRY(find_section(reader, AGX_CONTAINER_TEXTS, &texts));
    if (data.size > AGX_PROGRAM_MAX_DATA_B)
       return malformed("more data than a program may have");
    if (text.size > AGX_PROGRAM_MAX_CODE_B || preamble.size > AGX_PROGRAM_MAX_CODE_B)
       return malformed("more code than a program may have");
+   if (lines.size > AGX_PROGRAM_MAX_LINES_B || texts.size > AGX_PROGRAM_MAX_TEXTS_B)
+      return malformed("a larger table of lines than a program may have");
    program->code = text.bytes;
    program->code_B = (uint32_t)text.size;
    program->preamble = preamble.bytes;
    program->preamble_B = (uint32_t)preamble.size;
    program->data = data.size ? data.bytes : NULL;
    program->data_B = (uint32_t)data.size;
+   program->lines = lines.size ? lines.bytes : NULL;
+   program->lines_B = (uint32_t)lines.size;
+   program->texts = texts.size ? texts.bytes : NULL;
+   program->texts_B = (uint32_t)texts.size;
    return AGX_OK;
 }
 

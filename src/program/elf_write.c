@@ -7,8 +7,9 @@
 
 #include "base/util.h"
 #include "program/container.h"
+#include "program/lines.h"
 
-#define MAX_SECTIONS (16 + AGX_PROGRAM_MAX_ENTRIES)
+#define MAX_SECTIONS (20 + AGX_PROGRAM_MAX_ENTRIES)
 
 struct image {
    void *bytes;
@@ -32,6 +33,7 @@ struct writer {
    uint8_t guards[AGX_PROGRAM_MAX_GUARDS * AGX_CONTAINER_GUARD_BYTES];
    uint8_t parameters[AGX_PROGRAM_MAX_PARAMETERS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t constants[AGX_PROGRAM_MAX_CONSTANTS * AGX_CONTAINER_RECORD_BYTES];
+   uint8_t debug_info[64];
    struct image unchecked;                        /* the unchecked variant's, or NULL */
    struct image entries[AGX_PROGRAM_MAX_ENTRIES]; /* further programs' */
    uint32_t entry_count;
@@ -233,17 +235,66 @@ static void add_data(struct writer *writer)
    add_section(writer, notes, AGX_CONTAINER_NOTE, writer->notes, writer->notes_B);
 }
 
+/* A compile unit that says where the table of lines is, and nothing else. Source: DWARF Debugging
+ * Information Format, version 5, section 7.5. */
+static const uint8_t debug_abbrev[] = {
+   1,    0x11, 0, /* a compile unit, without children */
+   0x25, 0x08,    /* producer: text */
+   0x10, 0x17,    /* statement list: offset */
+   0x11, 0x01,    /* first address */
+   0x12, 0x06,    /* bytes, in four bytes */
+   0,    0,    0,
+};
+
+static size_t make_debug_info(struct writer *writer)
+{
+   enum {
+      PRODUCER_AT = 13,
+      LINES_AT = PRODUCER_AT + sizeof(AGX_CONTAINER_NOTE_OWNER),
+      SIZE_AT = LINES_AT + 4 + 8,
+      INFO_B = SIZE_AT + 4,
+   };
+   const struct agx_program *program = writer->program;
+   uint8_t *at = writer->debug_info;
+   agx_put_u32(at, INFO_B - 4);
+   at[4] = 5;  /* version */
+   at[6] = 1;  /* compile unit */
+   at[7] = 8;  /* bytes of an address */
+   at[12] = 1; /* abbreviation */
+   memcpy(at + PRODUCER_AT, AGX_CONTAINER_NOTE_OWNER, sizeof(AGX_CONTAINER_NOTE_OWNER));
+   agx_put_u32(at + SIZE_AT, program->preamble_B
+                                ? agx_program_preamble_at(program->code_B) + program->preamble_B
+                                : program->code_B);
+   return INFO_B;
+}
+
+static void add_lines(struct writer *writer)
+{
+   const struct agx_elf_section debug = {.type = AGX_ELF_PROGBITS, .alignment = 1};
+   const struct agx_program *program = writer->program;
+   if (!program->lines_B)
+      return;
+   add_section(writer, debug, AGX_CONTAINER_LINES, program->lines, program->lines_B);
+   if (program->texts_B)
+      add_section(writer, debug, AGX_CONTAINER_TEXTS, program->texts, program->texts_B);
+   add_section(writer, debug, ".debug_info", writer->debug_info, make_debug_info(writer));
+   add_section(writer, debug, ".debug_abbrev", debug_abbrev, sizeof(debug_abbrev));
+}
+
 static void add_all(struct writer *writer)
 {
-   const struct agx_elf_section code = {
+   struct agx_elf_section code = {
       .type = AGX_ELF_PROGBITS, .flags = AGX_ELF_ALLOC | AGX_ELF_EXECUTABLE, .alignment = 128};
    const struct agx_program *program = writer->program;
    uint32_t text = add_section(writer, code, AGX_CONTAINER_TEXT, program->code, program->code_B);
    uint32_t preamble = 0;
+   if (program->lines_B) /* which name addresses of both */
+      code.address = agx_program_preamble_at(program->code_B);
    if (program->preamble_B)
       preamble =
          add_section(writer, code, AGX_CONTAINER_PREAMBLE, program->preamble, program->preamble_B);
    add_data(writer);
+   add_lines(writer);
    add_symbols(writer, text, preamble);
 }
 

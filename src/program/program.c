@@ -108,7 +108,8 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
                  agx_align_up(states_B, 16) + agx_align_up(guards_B, 16) +
                  agx_align_up(parameters_B, 16) + agx_align_up(constants_B, 16) +
                  agx_align_up(program->names_B, 16) + agx_align_up(program->code_B, 16) +
-                 agx_align_up(program->preamble_B, 16) + agx_align_up(program->data_B, 16);
+                 agx_align_up(program->preamble_B, 16) + agx_align_up(program->data_B, 16) +
+                 agx_align_up(program->lines_B, 16) + agx_align_up(program->texts_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block) {
       agx_program_free(unchecked);
@@ -134,6 +135,10 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    block->program.preamble = program->preamble_B ? preamble : NULL;
    uint8_t *data = place(&cursor, program->data, program->data_B);
    block->program.data = program->data_B ? data : NULL;
+   uint8_t *lines = place(&cursor, program->lines, program->lines_B);
+   block->program.lines = program->lines_B ? lines : NULL;
+   uint8_t *texts = place(&cursor, program->texts, program->texts_B);
+   block->program.texts = program->texts_B ? texts : NULL;
    *out_program = &block->program;
    return AGX_OK;
 }

@@ -37,6 +37,9 @@
 #define AGX_PROGRAM_SHARED_ALIGN  16u /* of threadgroup memory that launches add */
 #define AGX_PROGRAM_MAX_SCRATCH_B (64u << 10)
 #define AGX_PROGRAM_MAX_DATA_B    (1u << 20)
+#define AGX_PROGRAM_MAX_LINES_B   (16u << 20)
+#define AGX_PROGRAM_MAX_TEXTS_B   (512u << 10)
+#define AGX_PROGRAM_MAX_FILES     1024 /* of source */
 
 enum agx_binding_kind {
    AGX_BINDING_STORAGE_BUFFER = 0,
@@ -403,6 +406,10 @@ struct agx_program {
    const struct agx_program_parameter *parameters; /* bindings first */
    const struct agx_program_constant *constants;
    const char *names;
+   const uint8_t *lines; /* program/lines.h says what they are; NULL when there are none */
+   uint32_t lines_B;
+   const uint8_t *texts; /* of the source files that it names; NULL when there are none */
+   uint32_t texts_B;
 };
 
 /* Returns the whole name of the entry point, whatever its length is. */
