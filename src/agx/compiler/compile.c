@@ -115,6 +115,7 @@ static void describe(struct compilation *c)
    program->states = shader->states;
    program->state_count = shader->state_count;
    program->stats = shader->stats;
+   agxc_emit_lines(shader, program);
    if (!shader->is_unchecked) {
       program->parameters = shader->parameters;
       program->parameter_count = shader->parameter_count;

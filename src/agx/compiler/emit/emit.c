@@ -26,6 +26,7 @@ struct emission {
       uint32_t distance; /* the place of its operand */
    } * jumps;
    uint32_t jump_count;
+   uint32_t line; /* of the last row */
    struct agxc_stats stats;
 };
 
@@ -127,6 +128,16 @@ static void append(struct emission *emission, const struct agx_isa_instr *isa)
    emission->size += (uint32_t)length;
 }
 
+/* What has no line of its own counts to that of the code before. */
+static void note_line(struct emission *emission, uint32_t line)
+{
+   struct agxc_shader *shader = emission->shader;
+   if (line == 0 || line == emission->line)
+      return;
+   emission->line = line;
+   shader->line_rows[shader->line_row_count++] = (struct agxc_line_row){emission->size, line};
+}
+
 static void emit_instr(struct emission *emission, const struct agxc_instr *instr)
 {
    if (!agxc_is_machine(instr))
@@ -141,6 +152,7 @@ static void emit_instr(struct emission *emission, const struct agxc_instr *instr
       distance->value = 0;
    }
    agxc_stats_count(&emission->stats, instr, &isa);
+   note_line(emission, instr->line);
    append(emission, &isa);
 }
 
@@ -171,6 +183,10 @@ void agxc_emit(struct agxc_shader *shader, uint8_t **out_code, uint32_t *out_tex
       .block_at = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count),
       .jumps = AGX_ARENA_ARRAY(shader->arena, struct jump, shader->instr_count),
    };
+   if (shader->line_count)
+      shader->line_rows =
+         AGX_ARENA_ARRAY(shader->arena, struct agxc_line_row, shader->instr_count + 1ull);
+   shader->line_row_count = 0;
    agxc_stats_begin(&emission.stats, shader);
    agxc_foreach_block (block, shader) {
       emission.block_at[block->index] = emission.size;

@@ -21,6 +21,11 @@ bool agxc_insert_waits(struct agxc_shader *shader);
 /* Sets discard and cache hints on last uses. */
 bool agxc_hints(struct agxc_shader *shader);
 
+/* Gives the program, whose code has been emitted, the table of source lines (program/lines.h) and
+ * the texts of its files, both in the shader's arena. None: no line is known, or there would be
+ * more of them than a program may have. */
+void agxc_emit_lines(struct agxc_shader *shader, struct agx_program *program);
+
 /* Writes machine code with stop and trap padding, jumps resolved, and fills shader->stats.
  * out_code lies in the shader's arena; out_text_B are the bytes without padding. Fails through
  * agxc_fail when code is too long for a jump. */

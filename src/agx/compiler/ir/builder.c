@@ -6,8 +6,25 @@
  */
 #include "agx/compiler/ir/ir.h"
 
+/* The line of the instruction behind the builder, or at the end of a block of the one before. */
+static uint32_t neighbouring_line(const struct agxc_builder *b)
+{
+   if (b->before || agx_list_empty(&b->block->instrs))
+      return b->before ? b->before->line : 0;
+   return agx_container_of(b->block->instrs.prev, struct agxc_instr, link)->line;
+}
+
+static uint32_t choose_line(const struct agxc_builder *b)
+{
+   if (b->line || b->shader->line)
+      return b->line ? b->line : b->shader->line;
+   return neighbouring_line(b);
+}
+
 void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr)
 {
+   if (b->shader->line_count && !instr->line)
+      instr->line = choose_line(b);
    instr->block = b->block;
    if (b->before)
       agx_list_insert_before(&b->before->link, &instr->link);

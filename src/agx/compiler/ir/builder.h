@@ -12,6 +12,7 @@ struct agxc_builder {
    struct agxc_shader *shader;
    struct agxc_block *block;
    struct agxc_instr *before;
+   uint32_t line; /* of new instructions; 0: agxc_insert chooses */
 };
 
 /* At the end of the block. */
@@ -20,10 +21,10 @@ static inline struct agxc_builder agxc_at_end(struct agxc_shader *shader, struct
    return (struct agxc_builder){.shader = shader, .block = block};
 }
 
-/* In front of the instruction. */
+/* In front of the instruction, whose source line new ones get: most replace it or work for it. */
 static inline struct agxc_builder agxc_before(struct agxc_shader *shader, struct agxc_instr *instr)
 {
-   return (struct agxc_builder){.shader = shader, .block = instr->block, .before = instr};
+   return (struct agxc_builder){shader, instr->block, instr, instr->line};
 }
 
 /* In front of the block's first instruction, where there is one. */
@@ -39,7 +40,9 @@ static inline struct agxc_builder agxc_at_exit(struct agxc_shader *shader, struc
    return (struct agxc_builder){shader, block, agxc_terminator(block)};
 }
 
-/* Puts an unlinked instruction where the builder stands. */
+/* Puts an unlinked instruction where the builder stands. One without a source line gets the
+ * builder's, or else that of the module's instruction that is being read, or else its neighbour's.
+ */
 void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr);
 
 /* For an operation that is chosen at run time; where it is known, agxc_build_NAME (ops.h) says what

@@ -64,6 +64,7 @@ void agxc_clone_instr(struct agxc_clone *clone, const struct agxc_instr *instr)
    struct agxc_instr *copy =
       agxc_instr_new_n(clone->shader, instr->op, instr->dest_count, instr->src_count);
    copy->flags = instr->flags;
+   copy->line = instr->line;
    for (unsigned i = 0; i < instr->operand_count; i++)
       copy->operand[i] = agxc_clone_ref(clone, instr->operand[i]);
    agxc_foreach_dest (dest, copy)

@@ -96,12 +96,23 @@ struct agxc_instr {
    uint16_t dest_count, src_count, operand_count;
    uint8_t flags;  /* enum agxc_instr_flags */
    uint32_t index; /* position in program order, set by agxc_index */
+   uint32_t line;  /* where the module has it from: in agxc_shader's lines; 0: not said */
    struct agxc_ref *operand;
    /* The one AGXC_AHEAD places behind it when agxc_index came here last, or NULL: a hint for walks,
     * which would have to wait for each link's memory otherwise. */
    struct agxc_instr *ahead;
 };
 #define AGXC_AHEAD 8u
+_Static_assert(sizeof(struct agxc_instr) <= 64, "an instruction is a cache line at most");
+
+/* A source line that the module names. */
+struct agxc_line {
+   uint32_t word;         /* of the module's instruction that says so */
+   uint32_t file;         /* in agxc_shader's files */
+   uint32_t line, column; /* 0: not known */
+};
+/* The index of what has no line because the module says so. */
+#define AGXC_NO_LINE 1u
 
 /* Asks for the memory of the instruction that a walk comes to soon; true. */
 static inline bool agxc_prefetch(const struct agxc_instr *instr)

@@ -9,6 +9,7 @@
 #include "agx/compiler/ir/options.h"
 #include "base/arena.h"
 #include "base/bitset.h"
+#include "program/lines.h"
 
 struct agxc_shader {
    struct agx_arena *arena; /* everything that outlives a pass */
@@ -53,6 +54,13 @@ struct agxc_shader {
    char *names;
    uint32_t parameter_count, constant_count, names_B;
 
+   /* Source lines (spirv/line.c); a preamble has the same. Without any, all of it is 0. The first
+    * two lines stand for 0 and AGXC_NO_LINE. */
+   const struct agxc_line *lines;
+   const struct agx_line_file *files;
+   uint32_t line_count, file_count;
+   uint32_t line; /* of the module's instruction that is being read, else 0 */
+
    /* Uniform registers; see agxc_uniform_slot. */
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    uint32_t uniform_count, uniform_halves;
@@ -71,6 +79,10 @@ struct agxc_shader {
 
    /* Results of the back end. */
    uint32_t gpr_halves;
+   struct agxc_line_row { /* code from that byte on has that line */
+      uint32_t at, line;
+   } * line_rows;
+   uint32_t line_row_count;
    struct agx_program_stats stats;
 
    /* First failure, raised by agxc_fail. */

@@ -84,11 +84,12 @@ static bool is_negation(const struct agxc_ref *a, const struct agxc_ref *b)
    return x && y && agxc_are_opposite(x, y);
 }
 
-/* phi -> condition ? yes : no, in the instruction's place. What is the condition itself is a
- * constant in its arm; a negated condition swaps the arms. */
+/* phi -> condition ? yes : no, in the instruction's place; its source line is the branch's. What is
+ * the condition itself is a constant in its arm; a negated condition swaps the arms. */
 static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
-                          struct agxc_ref condition)
+                          const struct agxc_instr *branch)
 {
+   struct agxc_ref condition = *agxc_src_condition(branch);
    struct agxc_ref dest = *agxc_dest(phi), yes = *agxc_phi_then(phi), no = *agxc_phi_else(phi);
    for (const struct agxc_instr *def; (def = agxc_def_as(condition, AGXC_OP_INOT));) {
       struct agxc_ref swap = yes;
@@ -101,6 +102,7 @@ static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
    if (agxc_same_ref(&no, &condition) || is_negation(&no, &condition))
       no = agxc_imm(!agxc_same_ref(&no, &condition), 1);
    phi->op = AGXC_OP_SELECT;
+   phi->line = branch->line;
    phi->src_count = 3;
    phi->operand_count = 4;
    phi->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, 4);
@@ -118,7 +120,7 @@ static void flatten(struct agxc_shader *shader, struct agxc_if *branch)
    struct agxc_cursor cursor = {&branch->node.link, before};
    agxc_instr_remove(last);
    agxc_foreach_phi (phi, behind)
-      become_select(shader, phi, *agxc_src_condition(last));
+      become_select(shader, phi, last);
    agxc_melt(&cursor, agxc_first_block(&branch->then_list));
    agxc_melt(&cursor, agxc_first_block(&branch->else_list));
    agx_list_remove(&branch->node.link);

@@ -383,6 +383,8 @@ static struct agxc_shader *preamble_new(struct agxc_shader *shader)
    for (unsigned i = 0; i < 3; i++)
       preamble->local_size[i] = 1;
    preamble->main = shader;
+   preamble->lines = shader->lines;
+   preamble->line_count = shader->line_count;
    return preamble;
 }
 

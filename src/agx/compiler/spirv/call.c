@@ -56,6 +56,7 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_function *function = function_of(s, agxc_spv_operand(s, in, 0));
    uint32_t count = agxc_spv_operand_count(in) - 1, caller = s->instance;
+   const uint32_t line = s->shader->line;
    if (function->active)
       agxc_spv_invalid(s, "recursive call of function %u", function->id);
    if (count != function->type->count || agxc_spv_type_of(s, in->type_id) != function->returns)
@@ -77,6 +78,7 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
    function->active = false;
    agxc_spv_pop(s);
    s->instance = caller;
+   s->shader->line = line;
    s->call_depth--;
    s->now = *in;
    if (function->returns->kind == AGXC_SPV_VOID)
@@ -107,6 +109,10 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    s->ssa = agxc_ssa_begin(s->shader);
    s->instance = ++s->instance_count;
    s->flow->list = &s->shader->body;
+   s->shader->lines = s->lines;
+   s->shader->line_count = s->line_count;
+   s->shader->files = s->files;
+   s->shader->file_count = s->file_count;
    s->b = agxc_at_end(s->shader, agxc_last_block(&s->shader->body));
    s->region = AGX_ARENA_NEW(s->arena, struct agxc_spv_region);
    s->region->open = true;
@@ -116,6 +122,7 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    if (s->shader->is_vertex)
       agxc_spv_begin_vertex(s);
    emit_main(s, function);
+   s->shader->line = 0;
    if (s->shader->is_vertex)
       agxc_spv_end_vertex(s);
    agxc_ssa_finish(s->ssa);

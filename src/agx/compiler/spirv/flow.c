@@ -17,6 +17,7 @@ static void emit_block(struct agxc_spv *s, struct agxc_spv_block *block)
       agxc_spv_invalid(s, "unstructured control flow: block %u is reached in two ways",
                        block->label);
    block->visited = s->instance;
+   s->shader->line = block->line;
    agxc_spv_emit_phis(s, block);
    for (uint32_t at = block->first; at < block->end;) {
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
@@ -24,6 +25,8 @@ static void emit_block(struct agxc_spv *s, struct agxc_spv_block *block)
          agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u instructions after inlining",
                         AGXC_SPV_MAX_EMITTED);
       s->is_precise = in.id && agxc_spv_is_precise(s, in.id);
+      if (s->line_count)
+         agxc_spv_follow_line(s, &in);
       s->run_instruction(s, &in);
       at += in.length;
    }

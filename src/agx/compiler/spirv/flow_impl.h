@@ -86,6 +86,11 @@ struct agxc_spv_loop_place {
    struct agxc_spv_place_saved saved;
 };
 
+/* ---- line.c: source lines ------------------------------------------------ */
+
+/* In a function body: makes the line that the instruction names that of those behind it. */
+void agxc_spv_follow_line(struct agxc_spv *s, const struct agxc_spv_instr *in);
+
 /* ---- edge.c: lists, constructs, edges and phis --------------------------- */
 
 /* Counts one region more that is being emitted; fails beyond shader->most_nesting. */

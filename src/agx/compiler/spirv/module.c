@@ -19,6 +19,7 @@ struct walk {
    struct agxc_spv_function *function;
    struct agxc_spv_block *block;
    uint32_t merge;    /* word of a merge instruction that waits for its terminator */
+   uint32_t line;     /* that one in front of a block names, in s->lines, or 0 */
    bool blocks_begun; /* no more parameters */
    bool past_phis;    /* in block */
    bool has_model;
@@ -75,6 +76,8 @@ static void read_import(struct walk *w, const struct agxc_spv_instr *in)
    struct agxc_spv_id *id = agxc_spv_result(w->s, in);
    id->kind = AGXC_SPV_ID_IMPORT;
    id->instance = is_glsl;
+   if (strcmp(name, "NonSemantic.Shader.DebugInfo.100") == 0)
+      w->s->debug_import = in->id;
 }
 
 static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
@@ -268,7 +271,8 @@ static void begin_block(struct walk *w, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "block %u has no terminator", w->block->label);
    struct agxc_spv_block *block = AGX_ARENA_NEW(s->arena, struct agxc_spv_block);
    *block = (struct agxc_spv_block){
-      .label = in->id, .first = in->at + in->length, .function = w->function};
+      .label = in->id, .first = in->at + in->length, .function = w->function, .line = w->line};
+   w->line = 0;
    struct agxc_spv_id *id = agxc_spv_result(s, in);
    id->kind = AGXC_SPV_ID_LABEL;
    id->block = block;
@@ -310,6 +314,8 @@ static void read_in_block(struct walk *w, const struct agxc_spv_instr *in,
    } else if (in->opcode != SpvOpPhi && !(row->flags & AGXC_SPV_IN_BODY)) {
       agxc_spv_invalid(s, "not allowed in functions");
    }
+   if (s->debug_import && in->opcode == SpvOpExtInst)
+      agxc_spv_note_line(s, in);
    if (in->id)
       agxc_spv_result(s, in)->kind = AGXC_SPV_ID_PENDING;
    agxc_spv_scan_pointers(s, in);
@@ -365,6 +371,21 @@ static void read_in_module(struct walk *w, const struct agxc_spv_instr *in)
    begin_function(w, in);
 }
 
+/* Names and source lines, which may stand anywhere. */
+static void note_debug(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   if (in->opcode == SpvOpName || in->opcode == SpvOpMemberName)
+      agxc_spv_note_name(s, in);
+   else if (in->opcode == SpvOpSource)
+      agxc_spv_note_source(s, in);
+   else if (in->opcode == SpvOpLine || in->opcode == SpvOpNoLine) {
+      const uint32_t line = agxc_spv_note_line(s, in);
+      if (!w->block)
+         w->line = line;
+   }
+}
+
 void agxc_spv_read_module(struct agxc_spv *s)
 {
    struct walk w = {.s = s};
@@ -377,9 +398,8 @@ void agxc_spv_read_module(struct agxc_spv *s)
       }
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
-      if (in.opcode == SpvOpName || in.opcode == SpvOpMemberName)
-         agxc_spv_note_name(s, &in);
       if (row->flags & AGXC_SPV_NO_EFFECT) {
+         note_debug(&w, &in);
          if (in.id)
             agxc_spv_result(s, &in)->kind = AGXC_SPV_ID_OTHER;
       } else if (w.function) {

@@ -29,6 +29,14 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
 
 /* Remembers a name, before anything else is known. */
 void agxc_spv_note_name(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* Of OpSource: remembers where a file's text is. */
+void agxc_spv_note_source(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* Of any instruction: lists the source line that it says those behind it come from. Returns its
+ * index in s->lines, or 0. */
+uint32_t agxc_spv_note_line(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* The index in s->lines of what the instruction at that word says. */
+uint32_t agxc_spv_line_at(const struct agxc_spv *s, uint32_t word);
+
 /* Remembers a specialization constant with the module's value. */
 void agxc_spv_note_constant(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t spec_id,
                             uint64_t value);

@@ -229,6 +229,7 @@ struct agxc_spv_block {
    struct agxc_spv_construct *case_of, *merge_of; /* merge_of: the switch that ends here */
    uint32_t case_index, scanned;
    struct agxc_spv_block *scan_next;
+   uint32_t line;      /* that an instruction in front of it names, in s->lines, or 0 */
    uint32_t phi_slots; /* first slot + 1 of its phis in phi_instance */
    uint32_t phi_instance;
 };
@@ -257,6 +258,11 @@ struct agxc_spv_name {
    struct agxc_spv_name *next;
    uint32_t id, member; /* AGXC_SPV_NO_MEMBER: of the id itself */
    uint32_t word;       /* of the instruction */
+};
+
+/* OpSource with the text of a file. */
+struct agxc_spv_source {
+   uint32_t file_id, word;
 };
 
 struct agxc_spv {
@@ -294,6 +300,17 @@ struct agxc_spv {
    struct agxc_spv_name *names;              /* the last one first */
    struct agxc_spv_variable *dynamic_shared; /* whose bytes the launch gives, or NULL */
    bool marked_dynamic_size;
+
+   /* Source lines (line.c). */
+   uint32_t debug_import;              /* NonSemantic.Shader.DebugInfo.100, or 0 */
+   struct agxc_line *lines;            /* by word; the first two stand for none */
+   uint32_t line_count, line_capacity; /* 0: the entry point's functions name none */
+   uint16_t *file_of;                  /* by id: index in files + 1, or 0 */
+   struct agx_line_file *files;
+   struct agxc_spv_source *sources;
+   uint32_t file_count, source_count;
+   char *text; /* of all files, text_B bytes so far */
+   uint32_t text_B;
 
    /* Emission. */
    struct agxc_builder b;

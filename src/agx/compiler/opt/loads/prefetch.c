@@ -404,6 +404,7 @@ static struct agxc_ref copy_instr(struct prefetch *p, const struct agxc_instr *i
       agxc_srcs(copy)[i] = srcs[i];
    agxc_define(copy, agxc_use(value));
    copy->flags = instr->flags;
+   copy->line = instr->line;
    agxc_insert(&p->b, copy);
    return *agxc_dest(copy);
 }
