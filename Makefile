@@ -145,6 +145,7 @@ fuzz: deps
 	ninja -C build-fuzz -j $(JOBS)
 	for target in isa_fuzz spirv_fuzz sim_fuzz capture_fuzz; do \
 	   mkdir -p build-fuzz/corpus/$$target && \
+	   { [ $$target != capture_fuzz ] || cp tests/golden/*.capture build-fuzz/corpus/capture_fuzz/; } && \
 	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
 	done
 
