@@ -10,6 +10,7 @@
 #    mesa.sh wide FOLDER    runs the kernels that FOLDER/list names, with statistics and outputs, for scripts/wide
 #    mesa.sh host           prints what recording and submitting cost it, as JSON, and what they cost us
 #    mesa.sh lavapipe FOLDER  runs the kernels of a folder (like tests/corpus) on sid's lavapipe
+#    mesa.sh graphics [FILE]  records vkcube (on a display in memory) and has agxdump name every word of it
 #    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
 #
 # Environment:
@@ -243,7 +244,24 @@ run_lavapipe() {
       /agxhal/work/kernels
 }
 
-[ $# -gt 0 ] || { sed -n '3,25s/^# \{0,1\}//p' "$0"; exit 2; }
+# The device takes render commands and fails their fences, which vkcube doesn't mind.
+run_graphics() {
+   inside sh -c 'command -v Xvfb' >/dev/null || install_inside xvfb
+   inside env MESA_VK_WSI_DEBUG=sw XDG_RUNTIME_DIR=/tmp sh -eu -c '
+      Xvfb -displayfd 3 -screen 0 640x480x24 -ac -nolisten tcp 3>/agxhal/work/display 2>/dev/null & server=$!
+      trap "kill $server" EXIT
+      for i in 1 2 3 4 5 6 7 8 9 10; do [ -s /agxhal/work/display ] && break; sleep 1; done
+      export DISPLAY=:$(cat /agxhal/work/display)
+      /agxhal/out/bin/agxdump record -o /agxhal/work/vkcube.cap -- vkcube --c 3' >"$work/text" 2>&1 ||
+      { cat "$work/text" >&2; fail "vkcube was not recorded"; }
+   "$out/bin/agxdump" show "$work/vkcube.cap" >"$work/shown"
+   renders=$(grep -c '^  command [0-9]*, render:' "$work/shown") || fail "vkcube submitted no render command"
+   [ -z "${1:-}" ] || cp "$work/vkcube.cap" "$1"
+   ! grep -n '!' "$work/shown" || fail "agxdump show can't tell what these words are"
+   echo "mesa.sh: $renders render commands, $(wc -l <"$work/shown") lines, every word named"
+}
+
+[ $# -gt 0 ] || { sed -n '3,26s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)
@@ -262,6 +280,7 @@ run) inside "$@" ;;
 host) setup >&2 && run_host ;;
 race) setup >&2 && run_race "${1:?a folder for the figures}" ;;
 wide) setup >&2 && run_wide ;;
+graphics) setup >&2 && run_graphics "${1:-}" ;;
 lavapipe) setup >&2 && run_lavapipe "${1:?a folder with kernels}" ;;
-*) fail "$command: there is no such command (setup, test, race, wide, host, lavapipe, run)" ;;
+*) fail "$command: there is no such command (setup, test, race, wide, host, graphics, lavapipe, run)" ;;
 esac

@@ -85,6 +85,15 @@ static const char *command_name(uint16_t type)
    return type < AGX_COUNT(names) ? names[type] : "unknown";
 }
 
+static void (*const shows[])(struct dump *, const struct agxw_capture_queue *,
+                             const struct agx_uapi_cmd_header *, const uint8_t *) = {
+   [AGX_UAPI_CMD_RENDER] = dump_render,
+   [AGX_UAPI_CMD_COMPUTE] = show_compute,
+   [AGX_UAPI_CMD_SET_VERTEX_ATTACHMENTS] = dump_attachments,
+   [AGX_UAPI_CMD_SET_FRAGMENT_ATTACHMENTS] = dump_attachments,
+   [AGX_UAPI_CMD_SET_COMPUTE_ATTACHMENTS] = dump_attachments,
+};
+
 static void show_command(struct dump *dump, const struct agxw_capture_queue *queue, uint32_t index,
                          const struct agx_uapi_cmd_header *header, const uint8_t *payload)
 {
@@ -96,10 +105,10 @@ static void show_command(struct dump *dump, const struct agxw_capture_queue *que
    } else {
       printf("  command %u, %s", index, command_name(header->cmd_type));
    }
-   if (header->cmd_type == AGX_UAPI_CMD_COMPUTE)
-      show_compute(dump, queue, header, payload);
+   if (header->cmd_type < AGX_COUNT(shows))
+      shows[header->cmd_type](dump, queue, header, payload);
    else if (!dump->is_json)
-      printf(": %u bytes, not decoded\n", header->size);
+      printf("! %u bytes of an unknown type\n", header->size);
    if (dump->is_json)
       agx_json_close(&dump->json, '}');
 }

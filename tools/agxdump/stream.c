@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One compute stream: its packets and launch words by name, what each launch loads into
- * uniforms, and the code that it runs, each program once per submission.
+ * Streams of a command: their packets and launch words by name, what each launch or program loads
+ * into uniforms, and the code that it runs, each program once per command.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 struct stream {
    struct dump *dump;
    const struct agxw_capture_queue *queue;
+   uint64_t scissors, depth_biases; /* arrays that records of the vertex stream index */
    struct agx_hw_reader reader;
    uint64_t shown[MAX_SHOWN]; /* addresses of programs already printed */
    uint32_t shown_count;
@@ -135,44 +136,100 @@ static void put_sizes(struct agx_json *json, const char *name, const uint32_t si
    agx_json_close(json, ']');
 }
 
-static agx_status visit_launch(void *user, const struct agx_hw_launch *launch,
-                               const struct agx_hw_usc_info *program)
+static void put_program(struct stream *stream, const struct agx_hw_usc_info *program)
 {
-   struct stream *stream = user;
-   struct agx_json *json = &stream->dump->json;
-   if (stream->dump->is_json) {
-      agx_json_close(json, ']'); /* the packets so far */
-      agx_json_open(json, "launch", '{');
-      put_sizes(json, "threads", launch->global);
-      put_sizes(json, "workgroup", launch->local);
-      agx_json_number(json, "shared_bytes", program->shared_B);
-      agx_json_number(json, "gpr_halves", program->gpr_halves);
-   }
    put_loads(stream, program);
    if (program->has_preamble)
       put_code(stream, "preamble", program->preamble_offset);
    if (program->has_shader)
       put_code(stream, "code", program->code_offset);
+}
+
+/* Ends the packets so far and opens what they led to. */
+static void open_block(struct stream *stream, const char *name)
+{
+   if (!stream->dump->is_json)
+      return;
+   agx_json_close(&stream->dump->json, ']');
+   agx_json_open(&stream->dump->json, name, '{');
+}
+
+static void close_block(struct stream *stream)
+{
+   struct agx_json *json = &stream->dump->json;
+   if (!stream->dump->is_json)
+      return;
+   agx_json_close(json, '}');
+   agx_json_close(json, '}');
+   agx_json_open(json, NULL, '{');
+   agx_json_open(json, "packets", '[');
+}
+
+static agx_status visit_launch(void *user, const struct agx_hw_launch *launch,
+                               const struct agx_hw_usc_info *program)
+{
+   struct stream *stream = user;
+   struct agx_json *json = &stream->dump->json;
+   open_block(stream, "launch");
    if (stream->dump->is_json) {
-      agx_json_close(json, '}');
-      agx_json_close(json, '}');
-      agx_json_open(json, NULL, '{');
-      agx_json_open(json, "packets", '[');
+      put_sizes(json, "threads", launch->global);
+      put_sizes(json, "workgroup", launch->local);
+      agx_json_number(json, "shared_bytes", program->shared_B);
+      agx_json_number(json, "gpr_halves", program->gpr_halves);
    }
+   put_program(stream, program);
+   close_block(stream);
+   return AGX_OK;
+}
+
+static agx_status visit_program(void *user, enum agx_hw_stage stage,
+                                const struct agx_hw_usc_info *program)
+{
+   static const char *const names[] = {"vertex shader", "fragment shader"};
+   struct stream *stream = user;
+   open_block(stream, "program");
+   if (stream->dump->is_json)
+      agx_json_text(&stream->dump->json, "stage", names[stage]);
+   else
+      printf("    %s\n", names[stage]);
+   put_program(stream, program);
+   close_block(stream);
    return AGX_OK;
 }
 
 /* ---- packets ----------------------------------------------------------- */
 
-static agx_status visit_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
-                               const void *values)
+static void put_packet(struct stream *stream, const struct agx_hw_packet *packet, uint64_t va,
+                       const void *values)
 {
-   struct stream *stream = user;
    char line[LINE_BYTES];
    struct agx_hw_text text = {line, sizeof(line), 0};
    agx_hw_text_add(&text, "0x%010" PRIx64 "  ", va);
    agx_hw_print(packet, values, &text);
    put_line(stream->dump, strncmp(packet->name, "USC", 3) == 0 ? "      " : "    ", line);
+}
+
+/* An entry of an array that a record names by its number. */
+static void put_entry(struct stream *stream, const struct agx_hw_packet *packet, uint64_t array,
+                      uint32_t index)
+{
+   uint8_t bytes[AGX_HW_MAX_PACKET_BYTES], values[AGX_HW_MAX_STRUCT_BYTES];
+   uint64_t va = array + (uint64_t)index * packet->size_B;
+   if (array && read_memory(stream, va, bytes, packet->size_B) &&
+       agx_hw_unpack(packet, bytes, values) == AGX_OK)
+      put_packet(stream, packet, va, values);
+}
+
+static agx_status visit_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
+                               const void *values)
+{
+   struct stream *stream = user;
+   put_packet(stream, packet, va, values);
+   if (packet == &agx_hw_depth_bias_scissor_packet) {
+      const struct agx_hw_depth_bias_scissor *numbers = values;
+      put_entry(stream, &agx_hw_scissor_packet, stream->scissors, numbers->scissor);
+      put_entry(stream, &agx_hw_depth_bias_packet, stream->depth_biases, numbers->depth_bias);
+   }
    return AGX_OK;
 }
 
@@ -185,21 +242,49 @@ static agx_status visit_trouble(void *user, const struct agx_hw_packet *packet, 
    return AGX_OK;
 }
 
-/* JSON: [{"packets": [...], "launch": {...}}, ..., {"packets": [...]}]: each launch stands
- * with the packets that led to it. */
-void dump_stream(struct dump *dump, const struct agxw_capture_queue *queue, uint64_t stream_va)
+static agx_status visit_words(void *user, uint64_t va, uint32_t count, bool is_padding)
 {
-   struct stream stream = {.dump = dump, .queue = queue};
-   stream.reader = (struct agx_hw_reader){&stream, read_memory};
-   const struct agx_hw_visitor visitor = {
-      .user = &stream, .packet = visit_packet, .trouble = visit_trouble, .launch = visit_launch};
-   const struct agx_chip *chip = dump->chip ? dump->chip : agx_chip_at(0);
-   if (dump->is_json) {
-      agx_json_open(&dump->json, "blocks", '[');
-      agx_json_open(&dump->json, NULL, '{');
-      agx_json_open(&dump->json, "packets", '[');
+   struct stream *stream = user;
+   for (uint32_t i = 0; i < count; i++, va += 4) {
+      char line[LINE_BYTES];
+      uint32_t word;
+      if (!read_memory(stream, va, &word, sizeof(word)))
+         return AGX_FAIL(AGX_DATA_LOSS, "word at 0x%" PRIx64 ": no memory is there", va);
+      snprintf(line, sizeof(line), "%s0x%010" PRIx64 "  %s %08x", is_padding ? "" : "! ", va,
+               is_padding ? "padding" : "unknown word", word);
+      put_line(stream->dump, "    ", line);
    }
-   agx_status status = agx_hw_walk_cdm(chip, &stream.reader, queue->usc_base, stream_va, &visitor);
+   return AGX_OK;
+}
+
+/* ---- streams ------------------------------------------------------------ */
+
+static const struct agx_hw_visitor visitor_of_all = {
+   .packet = visit_packet,
+   .trouble = visit_trouble,
+   .launch = visit_launch,
+   .program = visit_program,
+   .words = visit_words,
+};
+
+static struct agx_hw_visitor begin_blocks(struct stream *stream, const char *name)
+{
+   struct agx_hw_visitor visitor = visitor_of_all;
+   visitor.user = stream;
+   stream->reader = (struct agx_hw_reader){stream, read_memory};
+   if (stream->dump->is_json) {
+      agx_json_open(&stream->dump->json, name, '[');
+      agx_json_open(&stream->dump->json, NULL, '{');
+      agx_json_open(&stream->dump->json, "packets", '[');
+   }
+   return visitor;
+}
+
+/* JSON: [{"packets": [...], "launch": {...}}, ..., {"packets": [...]}]: each launch or program
+ * stands with the packets that led to it. */
+static void end_blocks(struct stream *stream, agx_status status)
+{
+   struct dump *dump = stream->dump;
    if (status != AGX_OK && !dump->is_json)
       printf("    ! %s\n", agx_error_peek());
    if (!dump->is_json)
@@ -209,4 +294,53 @@ void dump_stream(struct dump *dump, const struct agxw_capture_queue *queue, uint
       agx_json_text(&dump->json, "error", agx_error_peek());
    agx_json_close(&dump->json, '}');
    agx_json_close(&dump->json, ']');
+}
+
+void dump_stream(struct dump *dump, const struct agxw_capture_queue *queue, uint64_t stream_va)
+{
+   struct stream stream = {.dump = dump, .queue = queue};
+   const struct agx_hw_visitor visitor = begin_blocks(&stream, "blocks");
+   const struct agx_chip *chip = dump->chip ? dump->chip : agx_chip_at(0);
+   end_blocks(&stream, agx_hw_walk_cdm(chip, &stream.reader, queue->usc_base, stream_va, &visitor));
+}
+
+void dump_vertex_stream(struct dump *dump, const struct agxw_capture_queue *queue,
+                        const struct agx_uapi_cmd_render *render)
+{
+   struct stream stream = {.dump = dump,
+                           .queue = queue,
+                           .scissors = render->isp_scissor_base,
+                           .depth_biases = render->isp_dbias_base};
+   const struct agx_hw_visitor visitor = begin_blocks(&stream, "blocks");
+   end_blocks(&stream, agx_hw_walk_vdm(&stream.reader, queue->usc_base,
+                                       render->vdm_ctrl_stream_base, &visitor));
+}
+
+static agx_status walk_program(struct stream *stream, const struct agx_hw_visitor *visitor,
+                               uint32_t offset)
+{
+   struct agx_hw_usc_info program;
+   AGX_TRY(agx_hw_walk_usc(&stream->reader, stream->queue->usc_base + offset, visitor, &program));
+   open_block(stream, "program");
+   put_program(stream, &program);
+   close_block(stream);
+   return AGX_OK;
+}
+
+void dump_program(struct dump *dump, const struct agxw_capture_queue *queue, const char *name,
+                  uint32_t usc_offset)
+{
+   struct stream stream = {.dump = dump, .queue = queue};
+   if (!dump->is_json)
+      printf("    %s\n", name);
+   const struct agx_hw_visitor visitor = begin_blocks(&stream, name);
+   end_blocks(&stream, walk_program(&stream, &visitor, usc_offset));
+}
+
+void dump_helper(struct dump *dump, const struct agxw_capture_queue *queue, const char *name,
+                 uint32_t code_offset)
+{
+   struct stream stream = {.dump = dump, .queue = queue};
+   stream.reader = (struct agx_hw_reader){&stream, read_memory};
+   put_code(&stream, name, code_offset);
 }

@@ -2,7 +2,7 @@
  *
  * The walk over compute streams, and the walk over USC words. Source: docs/hw/cmdstream.md 1 and 2.
  */
-#include "agx/hw/decode.h"
+#include "agx/hw/decode_impl.h"
 
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@ struct walk {
    bool is_done;
 };
 
-static agx_status read_bytes(const struct agx_hw_reader *reader, uint64_t va, void *out,
+agx_status agx_hw_read_words(const struct agx_hw_reader *reader, uint64_t va, void *out,
                              size_t size, const char *what)
 {
    if (!reader->read(reader->user, va, out, size))
@@ -29,13 +29,13 @@ static agx_status read_bytes(const struct agx_hw_reader *reader, uint64_t va, vo
    return AGX_OK;
 }
 
-/* Reads one packet, moves on behind it, and tells the visitor. */
-static agx_status take(const struct agx_hw_reader *reader, const struct agx_hw_visitor *visitor,
-                       const struct agx_hw_packet *packet, uint64_t *va, void *out_values)
+agx_status agx_hw_take_packet(const struct agx_hw_reader *reader,
+                              const struct agx_hw_visitor *visitor,
+                              const struct agx_hw_packet *packet, uint64_t *va, void *out_values)
 {
    uint8_t bytes[AGX_HW_MAX_PACKET_BYTES];
    uint64_t at = *va;
-   AGX_TRY(read_bytes(reader, at, bytes, packet->size_B, packet->name));
+   AGX_TRY(agx_hw_read_words(reader, at, bytes, packet->size_B, packet->name));
    *va += packet->size_B;
    agx_status status = agx_hw_unpack(packet, bytes, out_values);
    if (status != AGX_OK && visitor->trouble)
@@ -141,19 +141,18 @@ static const struct usc_word *find_usc_word(uint8_t tag)
    return NULL;
 }
 
-/* The USC words at va alone. */
-static agx_status walk_usc(const struct agx_hw_reader *reader, uint64_t va,
+agx_status agx_hw_walk_usc(const struct agx_hw_reader *reader, uint64_t va,
                            const struct agx_hw_visitor *visitor, struct agx_hw_usc_info *out_info)
 {
    memset(out_info, 0, sizeof(*out_info));
    for (uint32_t i = 0; i < AGX_HW_MAX_USC_WORDS; i++) {
       union usc_values values;
       uint8_t tag;
-      AGX_TRY(read_bytes(reader, va, &tag, 1, "USC words"));
+      AGX_TRY(agx_hw_read_words(reader, va, &tag, 1, "USC words"));
       const struct usc_word *word = find_usc_word(tag);
       if (!word)
          return AGX_FAIL(AGX_DATA_LOSS, "USC words at 0x%" PRIx64 ": tag 0x%02x is none", va, tag);
-      AGX_TRY(take(reader, visitor, word->packet, &va, &values));
+      AGX_TRY(agx_hw_take_packet(reader, visitor, word->packet, &va, &values));
       word->note(out_info, &values);
       if (word->is_last)
          return AGX_OK;
@@ -166,7 +165,7 @@ static agx_status walk_usc(const struct agx_hw_reader *reader, uint64_t va,
 
 static agx_status take_block(struct walk *walk, const struct agx_hw_packet *packet, void *out)
 {
-   return take(walk->reader, walk->visitor, packet, &walk->va, out);
+   return agx_hw_take_packet(walk->reader, walk->visitor, packet, &walk->va, out);
 }
 
 static agx_status take_sizes(struct walk *walk, struct agx_hw_launch *launch)
@@ -211,7 +210,8 @@ static agx_status walk_launch(struct walk *walk)
       .mode = word0.mode,
    };
    AGX_TRY(take_sizes(walk, &launch));
-   AGX_TRY(walk_usc(walk->reader, walk->usc_base + launch.usc_offset, walk->visitor, &program));
+   AGX_TRY(
+      agx_hw_walk_usc(walk->reader, walk->usc_base + launch.usc_offset, walk->visitor, &program));
    const struct agx_hw_visitor *visitor = walk->visitor;
    return visitor->launch ? visitor->launch(visitor->user, &launch, &program) : AGX_OK;
 }
@@ -279,7 +279,7 @@ static agx_status (*const blocks[8])(struct walk *) = {
 static agx_status walk_block(struct walk *walk)
 {
    uint8_t head[4];
-   AGX_TRY(read_bytes(walk->reader, walk->va, head, 4, "stream"));
+   AGX_TRY(agx_hw_read_words(walk->reader, walk->va, head, 4, "stream"));
    unsigned type = head[3] >> 5;
    if (!blocks[type])
       return AGX_FAIL(AGX_DATA_LOSS, "stream at 0x%" PRIx64 ": block type %u is none", walk->va,

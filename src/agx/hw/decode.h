@@ -47,6 +47,11 @@ struct agx_hw_usc_info {
    uint32_t preamble_offset; /* from the window's start */
 };
 
+enum agx_hw_stage {
+   AGX_HW_STAGE_VERTEX,
+   AGX_HW_STAGE_FRAGMENT,
+};
+
 /* Any function may be NULL; one that fails ends the walk with its status. */
 struct agx_hw_visitor {
    void *user;
@@ -59,6 +64,12 @@ struct agx_hw_visitor {
    /* A launch, when its stream words and its USC words have been read. */
    agx_status (*launch)(void *user, const struct agx_hw_launch *launch,
                         const struct agx_hw_usc_info *program);
+   /* A program of a vertex stream, when its USC words have been read. */
+   agx_status (*program)(void *user, enum agx_hw_stage stage,
+                         const struct agx_hw_usc_info *program);
+   /* Words without a packet: padding that fills a state block up, or what a record's size leaves
+    * behind all that its header names. */
+   agx_status (*words)(void *user, uint64_t va, uint32_t count, bool is_padding);
 };
 
 /* Walks a stream to its Terminate. usc_base is the window that launches are relative to.
@@ -67,3 +78,12 @@ struct agx_hw_visitor {
 AGX_MUST_CHECK agx_status agx_hw_walk_cdm(const struct agx_chip *chip,
                                           const struct agx_hw_reader *reader, uint64_t usc_base,
                                           uint64_t stream_va, const struct agx_hw_visitor *visitor);
+
+/* The same for a vertex stream and the records of the primitive pipeline that it points at. */
+AGX_MUST_CHECK agx_status agx_hw_walk_vdm(const struct agx_hw_reader *reader, uint64_t usc_base,
+                                          uint64_t stream_va, const struct agx_hw_visitor *visitor);
+
+/* The USC words at va alone, to the word that ends them. */
+AGX_MUST_CHECK agx_status agx_hw_walk_usc(const struct agx_hw_reader *reader, uint64_t va,
+                                          const struct agx_hw_visitor *visitor,
+                                          struct agx_hw_usc_info *out_info);
