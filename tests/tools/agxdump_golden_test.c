@@ -300,6 +300,61 @@ static void recordings_of_now_have_the_same_dispatches(void **state)
    free(new);
 }
 
+/* A copy in which the data that the first submission left begins with another word. */
+static void spoil_result(const char *path, uint32_t word)
+{
+   static uint8_t contents[RUN_BYTES];
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_writer *writer;
+   struct agxw_capture_record record;
+   bool more = true;
+   char *from = golden(2);
+   assert_ok(agxw_capture_open_fd(NULL, open(from, O_RDONLY), &reader));
+   free(from);
+   assert_ok(agxw_capture_writer_open(path, agxw_capture_node(reader), &writer));
+   while (more) {
+      assert_ok(agxw_capture_next(reader, &record, &more));
+      if (!more)
+         break;
+      for (uint64_t i = 0; record.type == AGXW_CAPTURE_PAGES && i < record.page_count; i++) {
+         const struct agxw_capture_place place = {record.file_offset, i};
+         assert_ok(agxw_capture_page(reader, &place, 0, contents + i * AGXW_CAPTURE_PAGE_BYTES,
+                                     AGXW_CAPTURE_PAGE_BYTES));
+      }
+      if (record.type == AGXW_CAPTURE_PAGES && record.moment == AGXW_CAPTURE_AFTER &&
+          record.handle == 5)
+         memcpy(contents, &word, sizeof(word));
+      if (record.type == AGXW_CAPTURE_PAGES)
+         agxw_capture_writer_put_pages(writer, &record, contents);
+      else
+         agxw_capture_writer_put(writer, &record);
+   }
+   assert_ok(agxw_capture_writer_close(writer));
+   agxw_capture_close(reader);
+}
+
+static void a_difference_names_its_dispatch(void **state)
+{
+   char line[400], path[64];
+   temporary(path, "spoiled");
+   spoil_result(path, 11);
+   snprintf(line, sizeof(line), "replay %s", path);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 1);
+   assert_non_null(strstr(text, "first difference behind submission 1: buffer 5 \"data\" at "
+                                "offset 0, address 0x"));
+   assert_non_null(strstr(text, "  recorded 0b000000"));
+   assert_non_null(strstr(text, "  replayed 0a000000"));
+   assert_non_null(strstr(text, "  last written by dispatch 1.0.1, kernel "));
+   assert_non_null(strstr(text, "grid 1x1x1; 2 dispatches wrote there\n"));
+   snprintf(line, sizeof(line), "replay --chaos 1 - < %s", path); /* which orders dispatches anew */
+   assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 1);
+   assert_null(strstr(text, "dispatch 1.0.1"));
+   snprintf(line, sizeof(line), "replay - < %s", path);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 1);
+   assert_non_null(strstr(text, "dispatch 1.0.1"));
+   unlink(path);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -308,6 +363,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(both_versions_are_shown),
       cmocka_unit_test(both_versions_are_replayed),
       cmocka_unit_test(both_versions_have_the_same_statistics),
+      cmocka_unit_test(a_difference_names_its_dispatch),
       cmocka_unit_test(recordings_of_now_have_the_same_dispatches),
    };
    return cmocka_run_group_tests(tests, renew, NULL);

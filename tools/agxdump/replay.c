@@ -172,6 +172,8 @@ static agx_status take_record(struct replay *replay, const struct agxw_capture_r
 {
    struct replay_device *device = NULL;
    AGX_TRY(agxw_capture_state_apply(replay->state, record));
+   if (record->type == AGXW_CAPTURE_NOTE && replay->is_quiet)
+      return AGX_OK;
    if (record->type == AGXW_CAPTURE_NOTE) {
       fprintf(stderr, "agxdump replay: note: %.*s\n", (int)AGX_MIN(record->text_bytes, 1000),
               record->text);
@@ -187,7 +189,7 @@ static agx_status take_record(struct replay *replay, const struct agxw_capture_r
       return AGX_OK;
    switch (record->type) {
    case AGXW_CAPTURE_REQUEST:
-      if (record->request == AGX_IOCTL_ASAHI_GET_PARAMS)
+      if (record->request == AGX_IOCTL_ASAHI_GET_PARAMS && !replay->is_quiet)
          compare_chips(device, record);
       return replay_request(device, record);
    case AGXW_CAPTURE_PAGES:
@@ -220,6 +222,8 @@ static agx_status take_records(struct replay *replay)
       struct agxw_capture_record record;
       bool more;
       AGX_TRY(agxw_capture_next(replay->reader, &record, &more));
+      if (replay->begin == 0)
+         replay->begin = record.file_offset;
       bool is_beyond = options->last_submit && replay->submissions >= options->last_submit &&
                        more && is_submit(&record);
       if (!more || is_beyond || replay->difference.is_there)
@@ -247,6 +251,20 @@ static void print_bytes(const char *name, const uint8_t *bytes, uint32_t count)
    printf("\n");
 }
 
+/* Which dispatch it comes from. */
+static void print_writer(const struct replay_difference *it)
+{
+   if (!it->is_watched)
+      return;
+   if (it->writers == 0)
+      printf("  no dispatch of the replay wrote there\n");
+   else
+      printf("  last written by dispatch %" PRIu64 ".%u.%u, kernel %016" PRIx64
+             ", grid %ux%ux%u; %u dispatch%s wrote there\n",
+             it->submission, it->command, it->dispatch, it->kernel, it->grid[0], it->grid[1],
+             it->grid[2], it->writers, it->writers == 1 ? "" : "es");
+}
+
 static void report(const struct replay *replay)
 {
    const struct replay_difference *it = &replay->difference;
@@ -259,6 +277,7 @@ static void report(const struct replay *replay)
       printf("\n");
       print_bytes("recorded", it->recorded, it->bytes);
       print_bytes("replayed", it->replayed, it->bytes);
+      print_writer(it);
    }
    printf("%" PRIu64 " submission%s, %" PRIu64 " requests; ", replay->submissions,
           replay->submissions == 1 ? "" : "s", replay->requests);
@@ -279,6 +298,23 @@ agx_status replay_run(struct replay *replay)
    AGX_TRY(agxw_capture_open_fd(NULL, fd, &replay->reader));
    AGX_TRY(agxw_capture_state_create(NULL, replay->reader, &replay->state));
    return take_records(replay);
+}
+
+agx_status replay_again(struct replay *replay, const struct replay_options *options,
+                        struct replay_watcher *watcher)
+{
+   struct replay again = {.options = *options,
+                          .reader = replay->reader,
+                          .file = replay->file,
+                          .watcher = watcher,
+                          .is_quiet = true};
+   agxw_capture_seek(replay->reader, replay->begin);
+   agx_status status = agxw_capture_state_create(NULL, again.reader, &again.state);
+   if (status == AGX_OK)
+      status = take_records(&again);
+   again.reader = NULL; /* it goes with `replay` */
+   replay_end(&again);
+   return status;
 }
 
 /* ---- the command ---- */
@@ -365,6 +401,8 @@ int dump_replay(int argc, char **argv)
       return 2;
    }
    agx_status status = replay_run(&replay);
+   if (status == AGX_OK)
+      status = replay_find_writer(&replay);
    if (status == AGX_OK)
       report(&replay);
    else

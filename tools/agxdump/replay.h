@@ -73,6 +73,23 @@ struct replay_difference {
    uint32_t handle;
    uint8_t recorded[16], replayed[16]; /* from offset on */
    uint32_t bytes;
+   uint32_t process, file; /* the device's */
+   /* Of the replay's dispatches, the last that changed these bytes; none where writers is 0. */
+   bool is_watched;
+   uint32_t command, dispatch, grid[3], writers;
+   uint64_t kernel;
+};
+
+/* Who looks at memory while a submission is replayed. */
+struct replay_watcher {
+   uint64_t submission; /* from 1 */
+   void *user;
+   /* Before the submission is made, with memory as it finds it. */
+   agx_status (*begin)(void *user, struct replay_device *device,
+                       const struct agxw_capture_record *record);
+   /* Behind each dispatch that has run to its end, before the next one begins; on a thread of the
+    * node, which must not be called from there. */
+   void (*dispatch)(void *user, uint32_t command, const struct agxs_dispatch_stats *stats);
 };
 
 struct replay {
@@ -86,6 +103,9 @@ struct replay {
    struct replay_difference difference;
    agx_virtual_counters_fn *on_counters; /* of each dispatch; NULL: nothing is counted */
    void *counters_user;
+   struct replay_watcher *watcher; /* may be NULL */
+   uint64_t begin;                 /* the first record's place in the file */
+   bool is_quiet;                  /* says nothing of notes, chips and faults */
 };
 
 /* replay_request.c: executes a request in the device's own ids. */
@@ -96,6 +116,9 @@ AGX_MUST_CHECK agx_status replay_add_buffer(struct replay_device *device, uint32
                                             uint32_t handle, uint64_t bytes);
 /* The open buffer of a recorded handle, or NULL. */
 struct replay_buffer *replay_find_buffer(struct replay_device *device, uint32_t recorded);
+/* Maps a buffer to buffer->memory, if it isn't. */
+AGX_MUST_CHECK agx_status replay_map_buffer(struct replay_device *device,
+                                            struct replay_buffer *buffer);
 /* Gives the host's side of a buffer back. */
 void replay_unmap_buffer(struct replay_device *device, struct replay_buffer *buffer);
 /* A slot that need not be what was recorded. */
@@ -112,6 +135,11 @@ AGX_MUST_CHECK agx_status replay_compare(struct replay_device *device,
 
 /* replay.c: replays the file to its end or first difference. */
 AGX_MUST_CHECK agx_status replay_run(struct replay *replay);
+/* The same records again, for a look by `watcher`, with options of its own. */
+AGX_MUST_CHECK agx_status replay_again(struct replay *replay, const struct replay_options *options,
+                                       struct replay_watcher *watcher);
+/* replay_writer.c: finds which dispatch of the replay left the bytes of its first difference. */
+AGX_MUST_CHECK agx_status replay_find_writer(struct replay *replay);
 /* Gives all back, whatever became of the replay. */
 void replay_end(struct replay *replay);
 /* Takes the option at argv[*at], or the file; *at is then the last that was taken. */

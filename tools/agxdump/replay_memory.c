@@ -56,7 +56,7 @@ void replay_unmap_buffer(struct replay_device *device, struct replay_buffer *buf
    buffer->hashes = NULL;
 }
 
-static agx_status map_buffer(struct replay_device *device, struct replay_buffer *buffer)
+agx_status replay_map_buffer(struct replay_device *device, struct replay_buffer *buffer)
 {
    if (buffer->memory)
       return AGX_OK;
@@ -146,6 +146,8 @@ static void note_difference(struct replay_device *device, const struct agxw_capt
                                     .submission = device->replay->submissions,
                                     .offset = page * PAGE_BYTES + at,
                                     .handle = buffer->recorded,
+                                    .process = device->process,
+                                    .file = device->file,
                                     .bytes = AGX_MIN(PAGE_BYTES - at, sizeof(it->recorded))};
    memcpy(it->recorded, recorded + at, it->bytes);
    memcpy(it->replayed, replayed + at, it->bytes);
@@ -181,7 +183,7 @@ agx_status replay_compare(struct replay_device *device, const struct agxw_captur
       const struct replay_buffer *buffer = &device->buffers[i];
       if (!buffer->handle || !buffer->is_bound)
          continue;
-      AGX_TRY(map_buffer(device, &device->buffers[i]));
+      AGX_TRY(replay_map_buffer(device, &device->buffers[i]));
       for (uint64_t page = 0; page < buffer->bytes / PAGE_BYTES; page++) {
          if (device->replay->difference.is_there)
             return AGX_OK;
@@ -206,7 +208,7 @@ agx_status replay_restore(struct replay_device *device)
       struct replay_buffer *buffer = &device->buffers[i];
       if (!buffer->handle || !buffer->is_bound)
          continue;
-      AGX_TRY(map_buffer(device, buffer));
+      AGX_TRY(replay_map_buffer(device, buffer));
       for (uint64_t page = 0; page < buffer->bytes / PAGE_BYTES; page++)
          AGX_TRY(restore_page(device, i, page));
    }
@@ -222,7 +224,7 @@ agx_status replay_pages(struct replay_device *device, const struct agxw_capture_
       return AGX_FAIL(AGX_DATA_LOSS, "contents at offset %llu of buffer %u, which has %llu bytes",
                       (unsigned long long)record->offset, record->handle,
                       (unsigned long long)(buffer ? buffer->bytes : 0));
-   AGX_TRY(map_buffer(device, buffer));
+   AGX_TRY(replay_map_buffer(device, buffer));
    uint32_t index = (uint32_t)(buffer - device->buffers);
    for (uint64_t i = 0; i < record->page_count; i++) {
       struct agx_table_entry *entry =

@@ -318,6 +318,28 @@ static agx_status submit(struct call *call, struct agx_uapi_submit *submit)
    return error ? agx_status_fail_errno(error, "SYNCOBJ_WAIT") : AGX_OK;
 }
 
+/* On a thread of the node. */
+static void tell_watcher(void *user, const struct agx_virtual_counters *counters)
+{
+   const struct replay_watcher *watcher = user;
+   watcher->dispatch(watcher->user, counters->command, counters->stats);
+}
+
+/* The submission with the watcher, who may look only once. */
+static agx_status submit_watched(struct call *call, struct agx_uapi_submit *all)
+{
+   const struct replay *replay = call->device->replay;
+   struct replay_watcher *watcher = replay->watcher;
+   struct agx_virtual_file *file = agx_kmd_virtual_file(call->device->kmd);
+   int error = agx_virtual_watch_counters(file, tell_watcher, watcher);
+   if (error)
+      return agx_status_fail_errno(error, "dispatches can't be watched");
+   AGX_TRY(watcher->begin(watcher->user, call->device, call->record));
+   agx_status status = submit(call, all);
+   error = agx_virtual_watch_counters(file, replay->on_counters, replay->counters_user);
+   return error && status == AGX_OK ? agx_status_fail_errno(error, "counting") : status;
+}
+
 /* What the device has to say of the submission. */
 static void tell_faults(struct call *call)
 {
@@ -327,6 +349,8 @@ static void tell_faults(struct call *call)
       return;
    while (device->kmd->inspection->take_fault(device->kmd, 0, UINT64_MAX, &fault)) {
       device->replay->faults++;
+      if (device->replay->is_quiet)
+         continue;
       fprintf(stderr, "submission %" PRIu64 ", command %u: %s\n", device->replay->submissions,
               fault.command, fault.text);
    }
@@ -362,11 +386,12 @@ static agx_status execute_submit(struct call *call)
    alone.in_sync_count = 0;
    alone.out_sync_count = 1;
    replay->submissions++;
+   bool is_watched = replay->watcher && replay->watcher->submission == replay->submissions;
    for (uint64_t i = 0; i < replay->options.repeat; i++) {
       if (i > 0)
          AGX_TRY(replay_restore(call->device));
       int64_t begin_ns = agx_now_ns();
-      AGX_TRY(submit(call, i ? &alone : &all));
+      AGX_TRY(is_watched && i == 0 ? submit_watched(call, &all) : submit(call, i ? &alone : &all));
       if (replay->options.is_timed)
          printf("submission %" PRIu64 ": %.3f ms\n", replay->submissions,
                 (double)(agx_now_ns() - begin_ns) / 1e6);
