@@ -101,6 +101,27 @@ static void test_text(void **state)
    agx_program_free(program);
 }
 
+/* Newer compilers write a later version of the same set. */
+static void test_later_version(void **state)
+{
+   static const char known[] = "NonSemantic.Shader.DebugInfo.100";
+   size_t size, at = 0;
+   char *path = agx_test_path("compiler/spv/lines.gvs.spv"),
+        *bytes = agx_test_read_file(path, &size);
+   while (at + sizeof(known) <= size && memcmp(bytes + at, known, sizeof(known)) != 0)
+      at += 4;
+   assert_true(at + sizeof(known) <= size);
+   bytes[at + sizeof(known) - 2] = '2';
+   struct agx_program *program;
+   assert_ok(compile_bytes(bytes, size, &(struct agxc_options){0}, &program));
+   struct walked walked;
+   walk(program, &walked);
+   assert_non_null(strstr(walked.text, "14:mfsr "));
+   agx_program_free(program);
+   free(bytes);
+   free(path);
+}
+
 /* Of the robust kernel, the unchecked variant too. */
 static void test_variants(void **state)
 {
@@ -226,9 +247,10 @@ static void test_same_code(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_passes),          cmocka_unit_test(test_text),
-      cmocka_unit_test(test_variants),        cmocka_unit_test(test_rules),
-      cmocka_unit_test(test_modules_without), cmocka_unit_test(test_same_code),
+      cmocka_unit_test(test_passes),        cmocka_unit_test(test_text),
+      cmocka_unit_test(test_later_version), cmocka_unit_test(test_variants),
+      cmocka_unit_test(test_rules),         cmocka_unit_test(test_modules_without),
+      cmocka_unit_test(test_same_code),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Source lines: what OpLine and OpNoLine, or DebugLine and DebugNoLine of
- * NonSemantic.Shader.DebugInfo.100, say of the instructions behind them. The walk over the module
+ * NonSemantic.Shader.DebugInfo, say of the instructions behind them. The walk over the module
  * (module.c) lists them with their files; flow.c makes the one that holds the current line, which
  * new IR instructions get. Nothing here may fail a compilation: a line whose file or number is none
  * is dropped, and what exceeds a limit, too.
@@ -9,7 +9,7 @@
 #include "agx/compiler/spirv/flow_impl.h"
 #include "agx/compiler/spirv/module_impl.h"
 
-/* Source: the SPIR-V registry, NonSemantic.Shader.DebugInfo.100. */
+/* Source: the SPIR-V registry, NonSemantic.Shader.DebugInfo. */
 #define DEBUG_SOURCE           35
 #define DEBUG_SOURCE_CONTINUED 102
 #define DEBUG_LINE             103

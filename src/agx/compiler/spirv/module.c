@@ -76,7 +76,8 @@ static void read_import(struct walk *w, const struct agxc_spv_instr *in)
    struct agxc_spv_id *id = agxc_spv_result(w->s, in);
    id->kind = AGXC_SPV_ID_IMPORT;
    id->instance = is_glsl;
-   if (strcmp(name, "NonSemantic.Shader.DebugInfo.100") == 0)
+   /* Versions from 100 on add to it. */
+   if (strncmp(name, "NonSemantic.Shader.DebugInfo.", 29) == 0)
       w->s->debug_import = in->id;
 }
 

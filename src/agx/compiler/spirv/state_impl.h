@@ -302,7 +302,7 @@ struct agxc_spv {
    bool marked_dynamic_size;
 
    /* Source lines (line.c). */
-   uint32_t debug_import;              /* NonSemantic.Shader.DebugInfo.100, or 0 */
+   uint32_t debug_import;              /* NonSemantic.Shader.DebugInfo, or 0 */
    struct agxc_line *lines;            /* by word; the first two stand for none */
    uint32_t line_count, line_capacity; /* 0: the entry point's functions name none */
    uint16_t *file_of;                  /* by id: index in files + 1, or 0 */
