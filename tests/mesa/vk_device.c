@@ -189,11 +189,19 @@ static agx_status find_format(const char *name, VkFormat *out_format, uint32_t *
       VkFormat format;
       uint32_t texel_B;
    } formats[] = {
+      {"r8", VK_FORMAT_R8_UNORM, 1},
       {"r8ui", VK_FORMAT_R8_UINT, 1},
+      {"r16ui", VK_FORMAT_R16_UINT, 2},
       {"r32f", VK_FORMAT_R32_SFLOAT, 4},
       {"r32ui", VK_FORMAT_R32_UINT, 4},
+      {"rg16f", VK_FORMAT_R16G16_SFLOAT, 4},
       {"rgba8", VK_FORMAT_R8G8B8A8_UNORM, 4},
+      {"rgba8ui", VK_FORMAT_R8G8B8A8_UINT, 4},
+      {"rgba8i", VK_FORMAT_R8G8B8A8_SINT, 4},
+      {"rgb10_a2", VK_FORMAT_A2B10G10R10_UNORM_PACK32, 4},
       {"rgba16f", VK_FORMAT_R16G16B16A16_SFLOAT, 8},
+      {"rgba32i", VK_FORMAT_R32G32B32A32_SINT, 16},
+      {"rgba32ui", VK_FORMAT_R32G32B32A32_UINT, 16},
       {"rgba32f", VK_FORMAT_R32G32B32A32_SFLOAT, 16},
    };
    for (size_t i = 0; i < AGX_COUNT(formats); i++) {
@@ -206,13 +214,14 @@ static agx_status find_format(const char *name, VkFormat *out_format, uint32_t *
    return AGX_FAIL(AGX_NOT_FOUND, "image format %s: not one that vkcorpus knows", name);
 }
 
-static agx_status create_view(const struct vk_device *device, VkFormat format, uint32_t levels,
-                              struct vk_resource *out)
+static agx_status create_view(const struct vk_device *device,
+                              const struct agx_manifest_resource *desc, VkFormat format,
+                              uint32_t levels, struct vk_resource *out)
 {
    const VkImageViewCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
       .image = out->image,
-      .viewType = VK_IMAGE_VIEW_TYPE_2D,
+      .viewType = desc->depth ? VK_IMAGE_VIEW_TYPE_3D : VK_IMAGE_VIEW_TYPE_2D,
       .format = format,
       .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, levels, 0, 1}};
    VK_TRY(vkCreateImageView(device->device, &info, NULL, &out->view));
@@ -245,9 +254,9 @@ agx_status vk_image_create(const struct vk_device *device, const struct agx_mani
    AGX_TRY(find_format(desc->format, &format, &out->texel_B));
    const VkImageCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-      .imageType = VK_IMAGE_TYPE_2D,
+      .imageType = desc->depth ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
       .format = format,
-      .extent = {desc->width, desc->height, 1},
+      .extent = {desc->width, desc->height, AGX_MAX(desc->depth, 1u)},
       .mipLevels = desc->levels,
       .arrayLayers = 1,
       .samples = VK_SAMPLE_COUNT_1_BIT,
@@ -258,11 +267,7 @@ agx_status vk_image_create(const struct vk_device *device, const struct agx_mani
    vkGetImageMemoryRequirements(device->device, out->image, &needs);
    AGX_TRY(allocate(device, &needs, 0, NULL, &memory));
    VK_TRY(vkBindImageMemory(device->device, out->image, memory, 0));
-   AGX_TRY(create_view(device, format, is_storage ? 1 : desc->levels, out));
+   AGX_TRY(create_view(device, desc, format, is_storage ? 1 : desc->levels, out));
    AGX_TRY(create_sampler(device, desc, out));
-   uint64_t size_B = 0;
-   for (uint32_t level = 0; level < desc->levels; level++)
-      size_B += (uint64_t)AGX_MAX(desc->width >> level, 1u) * AGX_MAX(desc->height >> level, 1u) *
-                out->texel_B;
-   return vk_buffer_create(device, size_B, out);
+   return vk_buffer_create(device, agx_manifest_image_bytes(desc, out->texel_B), out);
 }

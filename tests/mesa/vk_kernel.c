@@ -320,13 +320,13 @@ static void record_copy(VkCommandBuffer commands, const struct agx_manifest_reso
    uint32_t count = AGX_MIN(desc->levels, (uint32_t)MAX_LEVELS);
    uint64_t offset = 0;
    for (uint32_t level = 0; level < count; level++) {
-      uint32_t width = AGX_MAX(desc->width >> level, 1u);
-      uint32_t height = AGX_MAX(desc->height >> level, 1u);
+      uint32_t extent[3];
+      agx_manifest_extent(desc, level, extent);
       copies[level] =
          (VkBufferImageCopy){.bufferOffset = offset,
                              .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, 1},
-                             .imageExtent = {width, height, 1}};
-      offset += (uint64_t)width * height * it->texel_B;
+                             .imageExtent = {extent[0], extent[1], extent[2]}};
+      offset += (uint64_t)extent[0] * extent[1] * extent[2] * it->texel_B;
    }
    if (to_image)
       vkCmdCopyBufferToImage(commands, it->buffer, it->image, VK_IMAGE_LAYOUT_GENERAL, count,

@@ -26,6 +26,7 @@ static void every_directive(void **state)
                    "buf 9 1 2 ssbo 64 rand_f32 5 -1 1 out\n"
                    "buf 10 0 0 addr 16 addrs 9\n"
                    "img 11 0 1 sampled rgba8 16 8 3 linear rand_u8 4\n"
+                   "volume 12 0 2 storage r32f 16 8 4 nearest zero out\n"
                    "dispatch 4 5 6\ncmp f32 1e-3 1e-4",
                    &m));
    assert_int_equal(m.spec_count, 2);
@@ -38,6 +39,9 @@ static void every_directive(void **state)
    assert_true(m.resources[0].is_output);
    assert_int_equal(m.resources[0].set, 1);
    assert_int_equal(m.resources[2].levels, 3);
+   assert_int_equal(agx_manifest_image_bytes(&m.resources[2], 4), 4 * (16 * 8 + 8 * 4 + 4 * 2));
+   assert_int_equal(m.resources[3].depth, 4);
+   assert_int_equal(agx_manifest_image_bytes(&m.resources[3], 4), 4 * 16 * 8 * 4);
    assert_int_equal(m.workgroups[2], 6);
    assert_int_equal(m.compare, AGX_COMPARE_F32);
 }
@@ -105,6 +109,9 @@ static void what_is_wrong_is_named(void **state)
       {"cmp f32 -1 0", "'-1' is not a tolerance"},
       {"cmp", "cmp takes"},
       {"img 0 0 0 storage r32f 1 1 1 cubic zero", "'cubic' is neither"},
+      {"img 0 0 0 storage r32f 1 1 0 nearest zero", "an image without texels"},
+      {"volume 0 0 0 storage r32f 1 1 0 nearest zero", "an image without texels"},
+      {"volume 0 0 0 storage", "volume takes ID SET BINDING storage|sampled FORMAT W H D"},
       {"attribute 0 R8_UINT", "attribute takes"},
       {"attribute 0 R8_UINT_OF_A_NAME_THAT_HAS_NO_END 4", "is too long"},
       {"attribute 0 R8_UINT 4 x", "'x' is not a number"},

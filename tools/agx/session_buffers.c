@@ -29,17 +29,15 @@ static bool has_atomics(struct agx_executable *executable,
 static struct agx_image_region level_region(const struct agx_manifest_resource *resource,
                                             uint32_t level)
 {
+   uint32_t extent[3];
+   agx_manifest_extent(resource, level, extent);
    return (struct agx_image_region){
-      .level = level,
-      .width = AGX_MAX(resource->width >> level, 1u),
-      .height = AGX_MAX(resource->height >> level, 1u),
-      .depth = 1,
-   };
+      .level = level, .width = extent[0], .height = extent[1], .depth = extent[2]};
 }
 
 static uint64_t level_bytes(const struct agx_image_region *region, uint32_t texel_B)
 {
-   return (uint64_t)region->width * region->height * texel_B;
+   return (uint64_t)region->width * region->height * region->depth * texel_B;
 }
 
 static agx_status make_sampler(struct agx_session *session,
@@ -64,10 +62,11 @@ static agx_status make_image(struct agx_session *session, struct agx_executable 
 {
    const struct agx_image_desc desc = {
       .size = sizeof(desc),
-      .type = AGX_IMAGE_2D,
+      .type = resource->depth ? AGX_IMAGE_3D : AGX_IMAGE_2D,
       .format = resource->format,
       .width = resource->width,
       .height = resource->height,
+      .depth = resource->depth,
       .levels = resource->levels,
       .flags = AGX_IMAGE_HOST_READ | (has_atomics(executable, resource) ? AGX_IMAGE_ATOMICS : 0u),
    };
@@ -76,10 +75,7 @@ static agx_status make_image(struct agx_session *session, struct agx_executable 
    AGX_TRY(agx_image_create(session->device, &desc, &out_buffer->image));
    AGX_TRY(make_sampler(session, resource, &out_buffer->sampler));
    agx_image_get_info(out_buffer->image, &info);
-   for (uint32_t level = 0; level < resource->levels; level++) {
-      struct agx_image_region region = level_region(resource, level);
-      out_buffer->size += level_bytes(&region, info.texel_B);
-   }
+   out_buffer->size = agx_manifest_image_bytes(resource, info.texel_B);
    out_buffer->memory = calloc(1, out_buffer->size);
    return out_buffer->memory ? AGX_OK : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for an image");
 }

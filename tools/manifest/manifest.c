@@ -322,9 +322,11 @@ static agx_status parse_buffer(struct agx_manifest *m, const struct line *line)
 static agx_status parse_image(struct agx_manifest *m, const struct line *line)
 {
    struct agx_manifest_resource r = {0};
+   const bool is_3d = strcmp(line->word[0], "volume") == 0;
    if (line->count < 11)
-      return LINE_FAIL(line, "img takes ID SET BINDING storage|sampled FORMAT W H MIPS "
-                             "linear|nearest INIT");
+      return LINE_FAIL(line,
+                       "%s takes ID SET BINDING storage|sampled FORMAT W H %s linear|nearest INIT",
+                       line->word[0], is_3d ? "D" : "MIPS");
    bool storage = strcmp(line->word[4], "storage") == 0;
    if (!storage && strcmp(line->word[4], "sampled") != 0)
       return LINE_FAIL(line, "'%s' is neither storage nor sampled", line->word[4]);
@@ -333,7 +335,10 @@ static agx_status parse_image(struct agx_manifest *m, const struct line *line)
       return LINE_FAIL(line, "format '%s' is too long", line->word[5]);
    AGX_TRY(parse_u32(line, line->word[6], &r.width));
    AGX_TRY(parse_u32(line, line->word[7], &r.height));
-   AGX_TRY(parse_u32(line, line->word[8], &r.levels));
+   r.levels = 1;
+   AGX_TRY(parse_u32(line, line->word[8], is_3d ? &r.depth : &r.levels));
+   if (!r.width || !r.height || !r.levels || (is_3d && !r.depth))
+      return LINE_FAIL(line, "an image without texels");
    r.linear_filter = strcmp(line->word[9], "linear") == 0;
    if (!r.linear_filter && strcmp(line->word[9], "nearest") != 0)
       return LINE_FAIL(line, "'%s' is neither linear nor nearest", line->word[9]);
@@ -435,9 +440,10 @@ static agx_status parse_line(struct agx_manifest *m, const struct line *line)
       const char *name;
       agx_status (*parse)(struct agx_manifest *, const struct line *);
    } directives[] = {
-      {"spec", parse_spec}, {"push", parse_push},           {"buf", parse_buffer},
-      {"img", parse_image}, {"dispatch", parse_dispatch},   {"cmp", parse_compare},
-      {"draw", parse_draw}, {"attribute", parse_attribute}, {"slot", parse_slot},
+      {"spec", parse_spec},    {"push", parse_push},           {"buf", parse_buffer},
+      {"img", parse_image},    {"dispatch", parse_dispatch},   {"cmp", parse_compare},
+      {"draw", parse_draw},    {"attribute", parse_attribute}, {"slot", parse_slot},
+      {"volume", parse_image},
    };
    for (size_t i = 0; i < AGX_COUNT(directives); i++)
       if (strcmp(directives[i].name, line->word[0]) == 0)
@@ -510,6 +516,25 @@ agx_status agx_manifest_load(const char *path, struct agx_manifest *out_manifest
    free(text);
    fclose(file);
    return status;
+}
+
+void agx_manifest_extent(const struct agx_manifest_resource *image, uint32_t level,
+                         uint32_t out_extent[3])
+{
+   const uint32_t whole[3] = {image->width, image->height, image->depth};
+   for (unsigned i = 0; i < 3; i++)
+      out_extent[i] = AGX_MAX(level < 32 ? whole[i] >> level : 0, 1u);
+}
+
+uint64_t agx_manifest_image_bytes(const struct agx_manifest_resource *image, uint32_t texel_B)
+{
+   uint64_t bytes = 0;
+   for (uint32_t level = 0; level < image->levels; level++) {
+      uint32_t extent[3];
+      agx_manifest_extent(image, level, extent);
+      bytes += (uint64_t)extent[0] * extent[1] * extent[2] * texel_B;
+   }
+   return bytes;
 }
 
 const struct agx_manifest_resource *agx_manifest_find(const struct agx_manifest *manifest,

@@ -7,6 +7,7 @@
  *    push u32|i32|f32|u64|addr VALUE...      appended in order (addr: address of buffer ID)
  *    buf ID SET BINDING ssbo|ubo|addr BYTES INIT... [out]
  *    img ID SET BINDING storage|sampled FORMAT W H MIPS linear|nearest INIT... [out]
+ *    volume ID SET BINDING storage|sampled FORMAT W H D linear|nearest INIT... [out]  3D, one level
  *    dispatch X Y Z                          workgroups
  *    slot SET BINDING KIND COUNT             of the layout, with nothing bound: such a kernel is
  * only compiled. KIND: ssbo ubo storage sampled texture sampler uniform_texels storage_texels
@@ -100,7 +101,7 @@ struct agx_manifest_resource {
    enum agx_manifest_type type;
    uint64_t size_B; /* images: 0, the format decides */
    char format[16];
-   uint32_t width, height, levels;
+   uint32_t width, height, depth, levels; /* depth: 0 of what isn't 3D */
    bool linear_filter;
    struct agx_manifest_init init;
    bool is_output;
@@ -167,6 +168,13 @@ AGX_MUST_CHECK agx_status agx_manifest_load(const char *path, struct agx_manifes
 /* The resource with that id, or NULL. */
 const struct agx_manifest_resource *agx_manifest_find(const struct agx_manifest *manifest,
                                                       uint32_t id);
+
+/* Extent of an image's level in texels: width, height, and depth, which is 1 of what isn't 3D. */
+void agx_manifest_extent(const struct agx_manifest_resource *image, uint32_t level,
+                         uint32_t out_extent[3]);
+
+/* Bytes of an image's levels, one behind the other without padding. */
+uint64_t agx_manifest_image_bytes(const struct agx_manifest_resource *image, uint32_t texel_B);
 
 /* Bytes of one value of a field. */
 uint32_t agx_manifest_field_bytes(enum agx_manifest_field_type type);

@@ -96,6 +96,9 @@ agx_status vkbench_image_create(struct vkbench_device *device,
    VkFormat format = VK_FORMAT_UNDEFINED;
    if (!desc->levels || desc->levels > MAX_LEVELS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "image %u: %u levels", desc->id, desc->levels);
+   if (desc->depth)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "image %u: images of 3 dimensions are not compared",
+                      desc->id);
    AGX_TRY(find_format(desc->format, &format, &out->texel_B));
    const VkImageCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
