@@ -17,14 +17,30 @@ The rule, which docs/decisions/0036 explains; it was fixed before anything was t
   last index of the shortest, since they may be indices into it. The first counts at which the
   launch under Honeykrisp ends, within 200,000 instructions of each SIMD-group and without an access
   to memory that isn't mapped, and changes an output; or the first that ends, where none changes one.
-- Modules with images, arrays of bindings or the like aren't launched: slots make them compile.
+- Each image has one level of 256 by 256 texels, or 256 by 16 by 16 where it has three dimensions:
+  1 MiB at 16 bytes a texel. Its format is the one that the module declares, else four channels of
+  32 bits of the type that the module reads. Floats and wider integers are as in buffers, bytes and
+  normalised channels any. Samplers take the nearest texel and the edge's beyond the edge.
+- Modules with other images, arrays of bindings or the like aren't launched: slots make them compile.
 """
 from reflect import NON_WRITABLE, UDIV, Unsupported, float_bits
+from spirv import OP
 
 LEVELS = [1024, 256, 64, 16, 4, 1]
 STORAGE_BYTES, UNIFORM_BYTES = 1 << 20, 1 << 16
 GRID = (4, 1, 1)
 MOST_FIELDS, MOST_PUSH_BYTES = 32, 256
+IMAGE_2D, IMAGE_3D = (256, 256, 1), (256, 16, 16)
+DIM_2D, DIM_3D = 1, 2
+# By SPIR-V's number of the format: the manifest's name, and the kind of number in a channel.
+IMAGE_FORMATS = {1: ("rgba32f", "f32"), 2: ("rgba16f", "f16"), 3: ("r32f", "f32"),
+                 4: ("rgba8", "u8"), 7: ("rg16f", "f16"), 11: ("rgb10_a2", "any"), 15: ("r8", "u8"),
+                 21: ("rgba32i", "u32"), 23: ("rgba8i", "u8"), 30: ("rgba32ui", "u32"),
+                 32: ("rgba8ui", "u8"), 33: ("r32ui", "u32"), 38: ("r16ui", "u16"),
+                 39: ("r8ui", "u8")}
+IMAGE_CONTENTS = {"f32": "rand_f32 {seed} 0.25 1.25", "f16": "rand_f16 {seed} 0.25 1.25",
+                  "u8": "rand_u8 {seed}", "any": "rand_u32 {seed}",
+                  "u16": "records {seed} 0 2 0:u16:1", "u32": "records {seed} 0 4 0:u32:1"}
 TYPE_NAMES = {("int", 1): "u8", ("int", 2): "u16", ("int", 4): "u32", ("int", 8): "u64",
               ("float", 2): "f16", ("float", 4): "f32", ("float", 8): "f64",
               ("pointer", 8): "u64"}
@@ -161,15 +177,45 @@ def pointed_records(module, which, seed, level):
     return records(seed, 0, max(module.size_of(which), 4), fields, level)
 
 
-def buffer_lines(module, level):
+def image_format(module, image):
+    """(the manifest's name, kind of number) of a format, or None."""
+    sample, number = image[0], image[6]
+    if number:
+        return IMAGE_FORMATS.get(number)
+    if module.types[sample][0] == OP["TypeFloat"]:
+        return IMAGE_FORMATS[1]
+    return IMAGE_FORMATS[21 if module.types[sample][1][1] else 30]
+
+
+def image_line(module, number, place, kind, views):
+    """Of an image or a sampled image."""
+    images = {module.types[module.kind_of(which, storage)[2]][1] for _, which, storage in views}
+    image = images.pop()
+    if images or kind not in ("storage", "sampled"):
+        raise Unsupported(f"{kind} at {place}")
+    _, dim, _, arrayed, multisampled, *_ = image
+    wanted = image_format(module, image)
+    if dim not in (DIM_2D, DIM_3D) or arrayed or multisampled or not wanted:
+        raise Unsupported(f"{kind} of another kind at {place}")
+    name, channel = wanted
+    directive, extent = ("volume", IMAGE_3D) if dim == DIM_3D else ("img", IMAGE_2D)
+    is_out = kind == "storage" and any(NON_WRITABLE not in module.decorations.get(variable, {})
+                                       for variable, _, _ in views)
+    return (f"{directive} {number} {place.replace('.', ' ')} {kind} {name} {extent[0]} {extent[1]} "
+            f"{extent[2]} nearest {IMAGE_CONTENTS[channel].format(seed=number + 1)}"
+            f"{' out' if is_out else ''}")
+
+
+def resource_lines(module, level):
     lines = []
     for number, ((group, binding), views) in enumerate(module.resources().items()):
         kinds = [module.kind_of(which, storage) for _, which, storage in views]
         kind, count, _ = kinds[0]
-        if kind not in ("ssbo", "ubo"):
-            raise Unsupported(f"{kind} at {group}.{binding}")
         if count != 1 or any(other[:2] != kinds[0][:2] for other in kinds):
             raise Unsupported(f"an array of bindings at {group}.{binding}")
+        if kind not in ("ssbo", "ubo"):
+            lines.append(image_line(module, number, f"{group}.{binding}", kind, views))
+            continue
         block = max((which for _, _, which in kinds), key=lambda which: richness(module, which))
         written = kind == "ssbo" and any(is_written(module, variable, which)
                                          for (variable, _, _), (_, _, which) in zip(views, kinds))
@@ -186,7 +232,7 @@ def spec_lines(module):
 
 def manifest(module, level):
     """Text of the manifest with which the module is launched; Unsupported says why it isn't."""
-    lines = spec_lines(module) + buffer_lines(module, level)
+    lines = spec_lines(module) + resource_lines(module, level)
     lines += push_lines(module, level, 60)
     if len(lines) > 48 + MOST_PUSH_BYTES // 4 or any(len(line) > 1000 for line in lines):
         raise Unsupported("more than a manifest holds")
@@ -211,7 +257,11 @@ def element_kinds(module):
     for number, views in enumerate(module.resources().values()):
         found = set()
         for _, which, storage in views:
-            _, _, block = module.kind_of(which, storage)
+            kind, _, block = module.kind_of(which, storage)
+            if kind not in ("ssbo", "ubo"):
+                channel = (image_format(module, module.types[block][1]) or ("", ""))[1]
+                found.add(channel if channel in ("f16", "f32") else "int")
+                continue
             array = module.runtime_array(block)
             leaves = list(module.leaves(block)) + (list(module.leaves(array[2])) if array else [])
             found |= {TYPE_NAMES[kind, size] for _, kind, size in leaves}

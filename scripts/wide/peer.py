@@ -94,7 +94,7 @@ class Peer:
 
     def measure(self, kernels, jobs):
         """Completes the folder for these kernels."""
-        left = [kernel for kernel in kernels if not os.path.exists(self.path(kernel))]
+        left = [kernel for kernel in kernels if not self._is_measured(kernel)]
         if not left:
             return
         print(f"wide: Honeykrisp: {len(left)} kernels to measure", file=sys.stderr, flush=True)
@@ -104,6 +104,17 @@ class Peer:
             for count in pool.map(self._settle, batches):
                 self.done += count
                 print(f"wide: Honeykrisp: {self.done} of {len(left)}", file=sys.stderr, flush=True)
+
+    def _is_measured(self, kernel):
+        """Unless an earlier rule had no launch for it, and today's has one."""
+        result = self.load(kernel)
+        if not result or "unlaunched" not in result:
+            return bool(result)
+        try:
+            launch.manifest(module_of(self.kernels, kernel), 1)
+        except reflect.Unsupported:
+            return True
+        return False
 
     def _settle(self, batch):
         """All levels for a batch."""

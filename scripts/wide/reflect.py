@@ -92,7 +92,7 @@ class Module:
         elif opcode == OP["MemberDecorate"]:
             self.members.setdefault((operands[0], operands[1]), {})[operands[2]] = operands[3:]
         elif opcode in TYPES:
-            self.types[operands[0]] = (opcode, operands[1:])
+            self.types[operands[0]] = (opcode, tuple(operands[1:]))
         elif opcode in CONSTANTS:
             self.constants[operands[1]] = operands[2]
             if opcode == OP["SpecConstant"]:

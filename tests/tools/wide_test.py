@@ -76,11 +76,37 @@ class Reflection(unittest.TestCase):
 
     def test_every_buffer_gets_a_launch(self):
         for name, module, lines in corpus():
-            if any(line[0] == "img" for line in lines):
-                self.assertRaises(reflect.Unsupported, launch.manifest, module, 4)
-                self.assertIn("slot", launch.layout(module), name)
-            else:
-                self.assertIn("dispatch 4 1 1", launch.manifest(module, 4), name)
+            text = launch.manifest(module, 4)
+            self.assertIn("dispatch 4 1 1", text, name)
+            images = {(line[2], line[3]): line[4:6] for line in lines if line[0] == "img"}
+            made = {(line[2], line[3]): line[4:6] for line in map(str.split, text.splitlines())
+                    if line[0] == "img"}
+            for place, (kind, name_of_format) in images.items():
+                self.assertEqual(made[place][0], kind, name)
+                if kind == "storage":
+                    self.assertEqual(made[place][1], name_of_format, name)
+            self.assertEqual(len(made), len(images), name)
+            self.assertEqual(len(launch.element_kinds(module)), len(module.resources()), name)
+
+    def test_other_images_are_compiled_only(self):
+        dims = {dim: self.module_of_an_image(dim, multisampled) for dim, multisampled in
+                (("2D", 0), ("3D", 0), ("cube", 0), ("samples", 1))}
+        self.assertIn("img 0 0 0 sampled rgba32f 256 256 1 nearest", launch.manifest(dims["2D"], 4))
+        self.assertIn("volume 0 0 0 sampled rgba32f 256 16 16", launch.manifest(dims["3D"], 4))
+        for name in ("cube", "samples"):
+            self.assertRaises(reflect.Unsupported, launch.manifest, dims[name], 4)
+            self.assertIn("slot 0 0 sampled 1", launch.layout(dims[name]))
+
+    @staticmethod
+    def module_of_an_image(dim, multisampled):
+        """%1 = float, %2 = image of it, %3 = sampled image, %4 = pointer, %5 = variable"""
+        number = {"2D": 1, "3D": 2, "cube": 3, "samples": 1}[dim]
+        instructions = [(22, 1, 32), (25, 2, 1, number, 0, 0, multisampled, 1, 0), (27, 3, 2),
+                        (32, 4, 0, 3), (59, 4, 5, 0)]
+        words = [spirv.MAGIC, 0x10000, 0, 6, 0]
+        for opcode, *operands in instructions:
+            words += [(len(operands) + 1) << 16 | opcode] + operands
+        return reflect.Module(words)
 
 
 class Finding(unittest.TestCase):
