@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tests of scripts/wide: what it reads out of SPIR-V, against the manifests of tests/corpus that
-people wrote, and how it compares outputs."""
+people wrote, and how it compares outputs; and of the sums of scripts/race.py."""
 import glob
 import gzip
 import os
@@ -10,10 +10,12 @@ import sys
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(TESTS), "scripts", "wide"))
+SCRIPTS = os.path.join(os.path.dirname(TESTS), "scripts")
+sys.path[:0] = [os.path.join(SCRIPTS, "wide"), SCRIPTS]
 import launch  # noqa: E402
 import ours  # noqa: E402
 import peer  # noqa: E402
+import race  # noqa: E402
 import reflect  # noqa: E402
 import report  # noqa: E402
 import spirv  # noqa: E402
@@ -196,6 +198,29 @@ class Comparison(unittest.TestCase):
                 ("a.3", "a", {"error": "CRASH: exit code -11"}, {})]
         suspects = [kernel for kernel, _, cause in report.wrong(rows) if report.is_suspect(cause)]
         self.assertEqual(suspects, ["a.1", "a.3"])
+
+
+class Race(unittest.TestCase):
+    @staticmethod
+    def row(kernel, main, static, ms=1.0):
+        theirs = {name: 100.0 for name, *_ in race.FIGURES}
+        return kernel, dict(theirs, main=main, static=static, ms=100 * ms), theirs
+
+    def test_growth_that_buys_cycles_is_no_worst_kernel(self):
+        rows = [self.row("unrolled", 50, 300, ms=2), self.row("plain", 100, 90),
+                self.row("longer", 100, 104, ms=1.5)]
+        summary = race.summarize(rows)
+        self.assertEqual(summary["static"]["worst_kernel"], "longer")
+        self.assertEqual(summary["static"]["apart"], ["unrolled"])
+        self.assertAlmostEqual(summary["static"]["value"], (3 * 0.9 * 1.04) ** (1 / 3))
+        self.assertEqual(summary["ms"]["worst_kernel"], "longer")
+        self.assertEqual(summary["main"]["worst_kernel"], "plain")
+        self.assertEqual(summary["main"]["apart"], [])
+
+    def test_growth_without_lower_cycles_counts(self):
+        summary = race.summarize([self.row("a", 100, 300), self.row("b", 101, 200)])
+        self.assertEqual(summary["static"]["worst_kernel"], "a")
+        self.assertFalse(summary["static"]["met"])
 
 
 if __name__ == "__main__":
