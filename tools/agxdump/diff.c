@@ -15,6 +15,7 @@
 #include "align.h"
 #include "base/util.h"
 #include "dispatches.h"
+#include "match.h"
 #include "requests.h"
 #include "stats.h"
 #include "winsys/asahi_uapi.h"
@@ -281,14 +282,6 @@ static void compare_contents(struct diff *diff)
 
 /* ---- dispatches ---- */
 
-static uint64_t grid_hash(const struct dump_dispatch *it)
-{
-   uint64_t hash = it->launch.mode;
-   for (int i = 0; i < 3; i++)
-      hash = (hash ^ it->launch.global[i]) * 0x9e3779b97f4a7c15u;
-   return hash;
-}
-
 static void print_instr(char sign, const struct dump_instr *it)
 {
    struct agx_isa_instr instr;
@@ -298,36 +291,10 @@ static void print_instr(char sign, const struct dump_instr *it)
    printf("    %c %5x: %s\n", sign, it->offset, text);
 }
 
-/* By operation: registers are chosen otherwise as soon as anything is. */
-static agx_status align_code(const struct dump_code *a, const struct dump_code *b,
-                             struct align_pair **out_pairs, size_t *out_count)
-{
-   uint64_t *hashes = malloc((a->count + b->count + 1) * sizeof(*hashes));
-   if (!hashes)
-      return no_memory();
-   for (size_t i = 0; i < a->count; i++)
-      hashes[i] = a->instrs[i].op;
-   for (size_t i = 0; i < b->count; i++)
-      hashes[a->count + i] = b->instrs[i].op;
-   agx_status status =
-      align_sequences(hashes, a->count, hashes + a->count, b->count, out_pairs, out_count);
-   free(hashes);
-   return status;
-}
-
-static bool is_equal(const struct dump_code *a, const struct dump_code *b,
-                     const struct align_pair *pair)
-{
-   return pair->a != ALIGN_NONE && pair->b != ALIGN_NONE &&
-          a->instrs[pair->a].length == b->instrs[pair->b].length &&
-          memcmp(a->instrs[pair->a].bytes, b->instrs[pair->b].bytes, a->instrs[pair->a].length) ==
-             0;
-}
-
 static void print_pair(const struct dump_code *a, const struct dump_code *b,
                        const struct align_pair *pair)
 {
-   bool equal = is_equal(a, b, pair);
+   bool equal = match_is_equal(a, b, pair);
    if (pair->a != ALIGN_NONE)
       print_instr(equal ? ' ' : '-', &a->instrs[pair->a]);
    if (pair->b != ALIGN_NONE && !equal)
@@ -341,9 +308,9 @@ static agx_status compare_code(const char *name, const struct dump_code *a,
    struct align_pair *pairs = NULL;
    size_t count = 0;
    *out_equal = 0;
-   AGX_TRY(align_code(a, b, &pairs, &count));
+   AGX_TRY(match_code(a, b, &pairs, &count));
    for (size_t i = 0; i < count; i++)
-      *out_equal += is_equal(a, b, &pairs[i]);
+      *out_equal += match_is_equal(a, b, &pairs[i]);
    bool differs = *out_equal != a->count || *out_equal != b->count;
    if (prints && differs)
       printf("    %s\n", name);
@@ -439,22 +406,12 @@ static agx_status compare_pairs(struct diff *diff, const struct align_pair *pair
 static agx_status compare_dispatches(struct diff *diff)
 {
    const struct dump_dispatches *a = &diff->side[0].dispatches, *b = &diff->side[1].dispatches;
-   uint64_t *hashes = malloc((a->count + b->count + 1) * sizeof(*hashes));
    struct align_pair *pairs = NULL;
    size_t count = 0;
-   if (!hashes)
-      return no_memory();
-   for (size_t i = 0; i < a->count; i++)
-      hashes[i] = grid_hash(&a->items[i]);
-   for (size_t i = 0; i < b->count; i++)
-      hashes[a->count + i] = grid_hash(&b->items[i]);
-   agx_status status =
-      align_sequences(hashes, a->count, hashes + a->count, b->count, &pairs, &count);
+   AGX_TRY(match_dispatches(a, b, &pairs, &count));
    compare_numbers(diff, "dispatches", a->count, b->count);
-   if (status == AGX_OK)
-      status = compare_pairs(diff, pairs, count);
+   agx_status status = compare_pairs(diff, pairs, count);
    free(pairs);
-   free(hashes);
    return status;
 }
 
