@@ -15,6 +15,7 @@ static const char help[] =
    "       agxdump replay [OPTION...] FILE                   (agxdump replay --help)\n"
    "       agxdump stats [OPTION...] FILE                    (agxdump stats --help)\n"
    "       agxdump diff [OPTION...] A B                      (agxdump diff --help)\n"
+   "       agxdump html [OPTION...] -o DIR FILE [FILE2]      (agxdump html --help)\n"
    "\n"
    "Prints a capture, which a program writes when it runs with AGX_CAPTURE=FILE:\n"
    "submissions with their waits and signals, the words of each compute stream by\n"
@@ -50,6 +51,8 @@ int main(int argc, char **argv)
       return dump_stats(argc, argv);
    if (strcmp(command, "diff") == 0)
       return dump_diff(argc, argv);
+   if (strcmp(command, "html") == 0)
+      return dump_html(argc, argv);
    bool wrong = strcmp(command, "show") != 0;
    for (int i = 1; i < argc; i++) {
       if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

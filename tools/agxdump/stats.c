@@ -50,7 +50,9 @@ struct stats {
    bool kernels_only;
    struct stat_row *rows;
    size_t count, capacity;
-   bool is_short; /* of memory */
+   bool is_short;         /* of memory */
+   stats_watch_fn *watch; /* takes the rows instead of `rows` */
+   void *user;
 };
 
 /* ---- counting ---- */
@@ -98,12 +100,15 @@ static void take_counters(void *user, const struct agx_virtual_counters *counter
    memcpy(row.local, it->local, sizeof(row.local));
    memcpy(row.classes, it->classes, sizeof(row.classes));
    memcpy(row.term, model.term, sizeof(row.term));
-   add_row(stats, &row);
+   if (stats->watch)
+      stats->watch(stats->user, &row, it);
+   else
+      add_row(stats, &row);
 }
 
 /* ---- sums ---- */
 
-static void add_to(struct stat_row *sum, const struct stat_row *row)
+void stats_add(struct stat_row *sum, const struct stat_row *row)
 {
    sum->count += row->count;
    sum->threads += row->threads;
@@ -134,7 +139,7 @@ static agx_status sum_kernels(const struct stats *stats, struct stats *out_kerne
          add_row(out_kernels, row);
          entry->value = out_kernels->count;
       } else if (entry) {
-         add_to(&out_kernels->rows[entry->value - 1], row);
+         stats_add(&out_kernels->rows[entry->value - 1], row);
       }
       out_kernels->is_short = out_kernels->is_short || !entry;
    }
@@ -425,6 +430,20 @@ agx_status stats_collect(const char *file, struct stat_row **out_rows, size_t *o
    replay_end(&stats.replay);
    *out_rows = stats.rows;
    *out_count = stats.count;
+   return status;
+}
+
+agx_status stats_watch(const char *file, stats_watch_fn *watch, void *user, bool *out_differs)
+{
+   struct stats stats = {
+      .replay = {.file = file, .options.repeat = 1, .on_counters = take_counters},
+      .watch = watch,
+      .user = user};
+   stats.replay.counters_user = &stats;
+   agx_status status = replay_run(&stats.replay);
+   if (out_differs)
+      *out_differs = stats.replay.difference.is_there;
+   replay_end(&stats.replay);
    return status;
 }
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ struct stat_row {
    enum agxs_term bound;
 };
 
+/* Adds a row to a sum: counts and cycles, and what binds the sum. */
+void stats_add(struct stat_row *sum, const struct stat_row *row);
+/* Takes the row of a dispatch, and what its instructions executed, which is there during the call
+ * only. */
+typedef void stats_watch_fn(void *user, const struct stat_row *row,
+                            const struct agxs_dispatch_stats *stats);
+/* Replays the file and calls watch for each dispatch. Behind a difference from what was recorded
+ * there are none; *out_differs (NULL is fine) is true then. */
+AGX_MUST_CHECK agx_status stats_watch(const char *file, stats_watch_fn *watch, void *user,
+                                      bool *out_differs);
 /* Replays the file; *out_rows (free it) in the order in which dispatches ran. */
 AGX_MUST_CHECK agx_status stats_collect(const char *file, struct stat_row **out_rows,
                                         size_t *out_count);

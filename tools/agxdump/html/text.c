@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text of strangers on its way into the page. All that a capture names passes here: a string can
+ * neither end its JSON nor the script element around it, nor reorder what stands beside it.
+ */
+#include "html.h"
+
+#include <string.h>
+
+#include "base/util.h"
+
+/* The length of the character at text, and its number; 0: none begins there. */
+static unsigned decode(const unsigned char *text, size_t bytes, uint32_t *out_point)
+{
+   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+   unsigned length = text[0] < 0x80             ? 1
+                     : (text[0] & 0xe0) == 0xc0 ? 2
+                     : (text[0] & 0xf0) == 0xe0 ? 3
+                     : (text[0] & 0xf8) == 0xf0 ? 4
+                                                : 0;
+   if (length == 0 || length > bytes)
+      return 0;
+   uint32_t point = length == 1 ? text[0] : text[0] & (0x7fu >> length);
+   for (unsigned i = 1; i < length; i++) {
+      if ((text[i] & 0xc0) != 0x80)
+         return 0;
+      point = point << 6 | (text[i] & 0x3f);
+   }
+   *out_point = point;
+   bool is_good = point >= least[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+   return is_good ? length : 0;
+}
+
+/* Controls, marks that turn the direction of text, what has no width, ends of lines. */
+static bool is_hidden(uint32_t point)
+{
+   return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
+          (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) ||
+          point == 0xfeff || (point & 0xfffe) == 0xfffe || point == 0x61c;
+}
+
+static void put_character(FILE *file, const unsigned char *text, unsigned length, uint32_t point)
+{
+   if (point == '\\' || point == '"')
+      fprintf(file, "\\%c", (char)point);
+   else if (point == '<' || point == '>' || point == '&')
+      fprintf(file, "\\u%04x", point);
+   else if (point == '\t')
+      fputs("\\t", file);
+   else if (is_hidden(point))
+      fprintf(file, point < 0x100 ? "\\\\x%02x" : "\\\\u%04x", point);
+   else
+      fwrite(text, 1, length, file);
+}
+
+void html_text(struct agx_json *json, const char *name, const char *text, size_t bytes)
+{
+   const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
+   agx_json_name(json, name);
+   fputc('"', json->file);
+   while (at < end) {
+      uint32_t point;
+      unsigned length = decode(at, (size_t)(end - at), &point);
+      if (length)
+         put_character(json->file, at, length, point);
+      else
+         fprintf(json->file, "\\\\x%02x", *at);
+      at += AGX_MAX(length, 1u);
+   }
+   fputc('"', json->file);
+}
+
+void html_string(struct agx_json *json, const char *name, const char *text)
+{
+   html_text(json, name, text, strlen(text));
+}
+
+void html_bytes(struct agx_json *json, const char *name, const uint8_t *data, size_t bytes)
+{
+   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+   agx_json_name(json, name);
+   fputc('"', json->file);
+   for (size_t i = 0; i < bytes; i += 3) {
+      size_t left = bytes - i;
+      uint32_t word = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
+                      (left > 2 ? data[i + 2] : 0);
+      fputc(digits[word >> 18], json->file);
+      fputc(digits[word >> 12 & 63], json->file);
+      fputc(left > 1 ? digits[word >> 6 & 63] : '=', json->file);
+      fputc(left > 2 ? digits[word & 63] : '=', json->file);
+   }
+   fputc('"', json->file);
+}
