@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "manifest.h"
@@ -70,6 +71,40 @@ static void records_describe_structures(void **state)
       memcpy(&value, data + at, sizeof(value));
       assert_true(value >= 0.25f && value < 1.25f);
    }
+}
+
+static uint64_t address_of_ten(void *user, uint32_t id)
+{
+   return id * 0x1000ull;
+}
+
+/* Behind a file's end a buffer is zero; addresses stand where points say. */
+static void files_and_points_fill_buffers(void **state)
+{
+   struct agx_manifest m;
+   char path[] = "/tmp/agx-manifest-XXXXXX", text[400];
+   uint64_t data[3] = {7, 7, 7};
+   int fd = mkstemp(path);
+   assert_int_equal(write(fd, "12345678", 8), 8);
+   close(fd);
+   snprintf(text, sizeof(text),
+            "buf 4 0 0 ssbo 24 file %s out\nbuf 9 0 1 addr 8 zero\npoint 4 8 9 3", path);
+   assert_ok(parse(text, &m));
+   assert_true(m.resources[0].is_output);
+   assert_ok(
+      agx_manifest_fill_resource(&m, &m.resources[0], data, sizeof(data), address_of_ten, NULL));
+   assert_memory_equal(data, "12345678", 8);
+   assert_true(data[1] == 0x9003 && data[2] == 0);
+   assert_int_equal(agx_manifest_fill_resource(&m, &m.resources[0], data, 4, NULL, NULL),
+                    AGX_INVALID_ARGUMENT); /* the file is larger */
+   unlink(path);
+   assert_true(agx_manifest_fill_resource(&m, &m.resources[0], data, 24, NULL, NULL) != AGX_OK);
+   assert_non_null(strstr(agx_error_peek(), path));
+   static const char *const wrong[] = {
+      "buf 4 0 0 ssbo 24 zero\npoint 4 17 4 0", "buf 4 0 0 ssbo 24 zero\npoint 4 0 5 0",
+      "buf 4 0 0 ssbo 24 zero\npoint 5 0 4 0", "point 4 0 5", "buf 4 0 0 ssbo 24 file"};
+   for (size_t i = 0; i < AGX_COUNT(wrong); i++)
+      assert_true(parse(wrong[i], &m) != AGX_OK);
 }
 
 static void slots_have_a_kind_and_a_count(void **state)
@@ -240,6 +275,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_directive),
       cmocka_unit_test(records_describe_structures),
+      cmocka_unit_test(files_and_points_fill_buffers),
       cmocka_unit_test(slots_have_a_kind_and_a_count),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(limits_hold),

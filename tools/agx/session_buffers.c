@@ -145,8 +145,8 @@ agx_status agx_session_fill_buffers(const struct agx_manifest *manifest,
 {
    struct addresses of = {manifest, buffers};
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
-      agx_manifest_fill(&manifest->resources[i].init, buffers[i].memory, buffers[i].size,
-                        address_of, &of);
+      AGX_TRY(agx_manifest_fill_resource(manifest, &manifest->resources[i], buffers[i].memory,
+                                         buffers[i].size, address_of, &of));
       if (buffers[i].image)
          AGX_TRY(agx_session_copy_image(&manifest->resources[i], &buffers[i], true));
    }

@@ -5,6 +5,7 @@
  */
 #include "manifest.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,7 @@ void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_
    memset(data, 0, size);
    switch (init->kind) {
    case AGX_INIT_ZERO:
+   case AGX_INIT_FILE: /* agx_manifest_fill_resource */
       return;
    case AGX_INIT_RAND_U8:
       for (uint64_t i = 0; i < size; i++)
@@ -172,6 +174,43 @@ void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_
          memcpy(bytes + i * 4, &word, sizeof(word));
       }
    }
+}
+
+/* At most the buffer's size; the rest is zero. */
+static agx_status read_file(const char *path, void *data, uint64_t size)
+{
+   FILE *file = fopen(path, "rb");
+   if (!file)
+      return agx_status_fail_errno(errno, "%s", path);
+   size_t got = fread(data, 1, size, file);
+   bool is_longer = got == size && fgetc(file) != EOF, is_bad = ferror(file);
+   fclose(file);
+   if (is_bad)
+      return AGX_FAIL(AGX_DATA_LOSS, "%s: read error", path);
+   if (is_longer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: larger than its buffer of %llu bytes", path,
+                      (unsigned long long)size);
+   memset((uint8_t *)data + got, 0, size - got);
+   return AGX_OK;
+}
+
+agx_status agx_manifest_fill_resource(const struct agx_manifest *manifest,
+                                      const struct agx_manifest_resource *resource, void *data,
+                                      uint64_t size,
+                                      uint64_t (*address_of)(void *user, uint32_t id), void *user)
+{
+   if (resource->init.kind == AGX_INIT_FILE)
+      AGX_TRY(read_file(resource->file, data, size));
+   else
+      agx_manifest_fill(&resource->init, data, size, address_of, user);
+   for (uint32_t i = 0; i < manifest->point_count; i++) {
+      const struct agx_manifest_pointer *point = &manifest->points[i];
+      if (point->id != resource->id || !agx_range_fits(point->offset_B, 8, size))
+         continue;
+      uint64_t address = (address_of ? address_of(user, point->target) : 0) + point->place_B;
+      memcpy((uint8_t *)data + point->offset_B, &address, sizeof(address));
+   }
+   return AGX_OK;
 }
 
 uint64_t agx_fnv1a(uint64_t hash, const void *data, size_t size)

@@ -269,6 +269,20 @@ static agx_status parse_init(const struct line *line, unsigned at, unsigned end,
    return AGX_OK;
 }
 
+/* Beside the manifest. */
+static agx_status parse_file(const struct line *line, const char *word,
+                             struct agx_manifest_resource *r)
+{
+   const char *slash = strrchr(line->name, '/');
+   int folder = slash && word[0] != '/' ? (int)(slash - line->name) + 1 : 0;
+   int length = snprintf(r->file, sizeof(r->file), "%.*s%s", folder, line->name, word);
+   if (length < 0 || (size_t)length >= sizeof(r->file))
+      return LINE_FAIL(line, "file '%s': a path of %d bytes; the limit is %u", word, length,
+                       AGX_MANIFEST_MAX_PATH_B - 1);
+   r->init.kind = AGX_INIT_FILE;
+   return AGX_OK;
+}
+
 /* The words that buffers and images share: ID SET BINDING ... INIT [out]. */
 static agx_status parse_resource(struct agx_manifest *m, const struct line *line, unsigned init_at,
                                  struct agx_manifest_resource *r)
@@ -287,7 +301,10 @@ static agx_status parse_resource(struct agx_manifest *m, const struct line *line
    }
    if (init_at >= end)
       return LINE_FAIL(line, "the initialisation is missing");
-   AGX_TRY(parse_init(line, init_at, end, &r->init));
+   if (strcmp(line->word[init_at], "file") == 0 && init_at + 2 == end)
+      AGX_TRY(parse_file(line, line->word[init_at + 1], r));
+   else
+      AGX_TRY(parse_init(line, init_at, end, &r->init));
    m->resources[m->resource_count++] = *r;
    return AGX_OK;
 }
@@ -367,6 +384,21 @@ static agx_status parse_slot(struct agx_manifest *m, const struct line *line)
    return LINE_FAIL(line, "'%s' is not a kind of slot", line->word[3]);
 }
 
+static agx_status parse_point(struct agx_manifest *m, const struct line *line)
+{
+   if (line->count != 5)
+      return LINE_FAIL(line, "point takes ID OFFSET OTHER PLACE");
+   if (m->point_count == AGX_MANIFEST_MAX_POINTS)
+      return LINE_FAIL(line, "more than %u points", AGX_MANIFEST_MAX_POINTS);
+   struct agx_manifest_pointer *point = &m->points[m->point_count];
+   AGX_TRY(parse_u32(line, line->word[1], &point->id));
+   AGX_TRY(parse_unsigned(line, line->word[2], AGX_MANIFEST_MAX_BYTES, &point->offset_B));
+   AGX_TRY(parse_u32(line, line->word[3], &point->target));
+   AGX_TRY(parse_unsigned(line, line->word[4], AGX_MANIFEST_MAX_BYTES, &point->place_B));
+   m->point_count++;
+   return AGX_OK;
+}
+
 static agx_status parse_dispatch(struct agx_manifest *m, const struct line *line)
 {
    if (line->count != 4)
@@ -443,7 +475,7 @@ static agx_status parse_line(struct agx_manifest *m, const struct line *line)
       {"spec", parse_spec},    {"push", parse_push},           {"buf", parse_buffer},
       {"img", parse_image},    {"dispatch", parse_dispatch},   {"cmp", parse_compare},
       {"draw", parse_draw},    {"attribute", parse_attribute}, {"slot", parse_slot},
-      {"volume", parse_image},
+      {"volume", parse_image}, {"point", parse_point},
    };
    for (size_t i = 0; i < AGX_COUNT(directives); i++)
       if (strcmp(directives[i].name, line->word[0]) == 0)
@@ -458,6 +490,17 @@ static agx_status check_addresses(const char *name, const struct agx_manifest *m
       if (!agx_manifest_find(m, m->fixups[i].id))
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: push addr %u: no such buffer", name,
                          m->fixups[i].id);
+   for (uint32_t i = 0; i < m->point_count; i++) {
+      const struct agx_manifest_pointer *point = &m->points[i];
+      const struct agx_manifest_resource *r = agx_manifest_find(m, point->id);
+      if (!r || !agx_manifest_find(m, point->target))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: point %u to %u: no such buffer", name,
+                         r ? point->target : point->id, point->target);
+      if (!agx_range_fits(point->offset_B, 8, r->size_B))
+         return AGX_FAIL(
+            AGX_INVALID_ARGUMENT, "%s: point at byte %llu of buffer %u, which has %llu", name,
+            (unsigned long long)point->offset_B, point->id, (unsigned long long)r->size_B);
+   }
    for (uint32_t i = 0; i < m->resource_count; i++)
       for (uint32_t j = 0; j < m->resources[i].init.id_count; j++)
          if (!agx_manifest_find(m, m->resources[i].init.ids[j]))

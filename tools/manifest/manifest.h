@@ -16,6 +16,12 @@
  *    draw FIRST VERTICES BASE_VERTEX BASE_INSTANCE INSTANCES    instead of dispatch
  *    cmp exact | f32 RTOL ATOL | f16 RTOL ATOL | mostly PERCENT | none
  *
+ *    point ID OFFSET OTHER PLACE             eight bytes of a buffer: the address of byte PLACE of
+ * OTHER
+ *
+ * The INIT `file NAME` takes a file's bytes, beside the manifest unless NAME begins with "/";
+ * behind its end the buffer is zero.
+ *
  * One of the INITs describes structures: records SEED HEAD STRIDE OFFSET:TYPE:COUNT[=VALUE]...
  * Fields below byte HEAD stand once, the others again every STRIDE bytes. TYPE: u8 u16 u32 u64
  * f16 f32 f64. Without VALUE floats are random in [0.25, 1.25), bytes any, u16 below 256, u32 and
@@ -36,6 +42,8 @@
 #define AGX_MANIFEST_MAX_ATTRIBUTES 32
 #define AGX_MANIFEST_MAX_FIELDS     32
 #define AGX_MANIFEST_MAX_SLOTS      64
+#define AGX_MANIFEST_MAX_POINTS     4096
+#define AGX_MANIFEST_MAX_PATH_B     512
 #define AGX_MANIFEST_MAX_BYTES      (1ull << 30) /* of one resource */
 
 enum agx_manifest_type {
@@ -64,6 +72,7 @@ enum agx_manifest_init_kind {
    AGX_INIT_BITS,
    AGX_INIT_ADDRS,
    AGX_INIT_RECORDS,
+   AGX_INIT_FILE, /* of the resource's file */
 };
 
 enum agx_manifest_field_type {
@@ -104,6 +113,7 @@ struct agx_manifest_resource {
    uint32_t width, height, depth, levels; /* depth: 0 of what isn't 3D */
    bool linear_filter;
    struct agx_manifest_init init;
+   char file[AGX_MANIFEST_MAX_PATH_B];
    bool is_output;
 };
 
@@ -115,6 +125,12 @@ struct agx_manifest_spec {
 /* Eight bytes of the push constants that hold the address of resource id. */
 struct agx_manifest_fixup {
    uint32_t offset_B, id;
+};
+
+/* Eight bytes of resource id that hold the address of a byte of resource target. */
+struct agx_manifest_pointer {
+   uint32_t id, target;
+   uint64_t offset_B, place_B;
 };
 
 enum agx_manifest_compare {
@@ -146,6 +162,8 @@ struct agx_manifest {
    uint32_t push_B;
    struct agx_manifest_fixup fixups[AGX_MANIFEST_MAX_ADDRESSES];
    uint32_t fixup_count;
+   struct agx_manifest_pointer points[AGX_MANIFEST_MAX_POINTS];
+   uint32_t point_count;
    struct agx_manifest_slot slots[AGX_MANIFEST_MAX_SLOTS];
    uint32_t slot_count;
    uint32_t workgroups[3];
@@ -183,6 +201,12 @@ uint32_t agx_manifest_field_bytes(enum agx_manifest_field_type type);
  * address of another resource; may be NULL when no ADDRS init is used. */
 void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_t size,
                        uint64_t (*address_of)(void *user, uint32_t id), void *user);
+
+/* Fills size bytes at data as the resource wants them: from its INIT or file, with the addresses
+ * that it has to hold. AGX_NOT_FOUND and others name the file. */
+AGX_MUST_CHECK agx_status agx_manifest_fill_resource(
+   const struct agx_manifest *manifest, const struct agx_manifest_resource *resource, void *data,
+   uint64_t size, uint64_t (*address_of)(void *user, uint32_t id), void *user);
 
 #define AGX_FNV_START 0xcbf29ce484222325ull
 /* Goes on with an FNV-1a hash of 64 bits, over size bytes; start from AGX_FNV_START. */

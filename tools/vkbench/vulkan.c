@@ -192,8 +192,9 @@ static agx_status make_resources(struct vkbench_kernel *kernel)
       AGX_TRY(create_buffer(kernel->device, it->size_B, it));
    }
    for (uint32_t i = 0; i < manifest->resource_count; i++)
-      agx_manifest_fill(&manifest->resources[i].init, kernel->resources[i].map,
-                        kernel->resources[i].size_B, address_of, kernel);
+      AGX_TRY(agx_manifest_fill_resource(manifest, &manifest->resources[i],
+                                         kernel->resources[i].map, kernel->resources[i].size_B,
+                                         address_of, kernel));
    memcpy(kernel->push, manifest->push, sizeof(kernel->push));
    for (uint32_t i = 0; i < manifest->fixup_count; i++) {
       uint64_t address = address_of(kernel, manifest->fixups[i].id);
