@@ -26,11 +26,15 @@ struct dump {
 /* `agxdump record` with the arguments of main: its exit code, or does not return. */
 int dump_record(int argc, char **argv);
 
-/* `agxdump replay`, `stats`, `diff` and `html` with the arguments of main; their exit codes. */
+/* `agxdump replay`, `extract`, `stats`, `diff` and `html` with the arguments of main; their exit
+ * codes.
+ */
 int dump_replay(int argc, char **argv);
 int dump_diff(int argc, char **argv);
 int dump_html(int argc, char **argv);
 int dump_stats(int argc, char **argv);
+/* `agxdump extract`, likewise. */
+int dump_extract(int argc, char **argv);
 
 /* Sets *chip where the record is a GET_PARAMS, which names it. */
 void dump_find_chip(const struct agxw_capture_record *record, const struct agx_chip **chip);

@@ -19,6 +19,7 @@ struct walk {
    const struct agxw_capture_queue *queue;
    uint64_t submission;
    uint32_t command, index;
+   uint64_t launch_va, launch_end; /* of the launch that is read */
 };
 
 static bool read_memory(void *user, uint64_t va, void *out, size_t size)
@@ -64,6 +65,18 @@ static agx_status copy_code(struct walk *walk, uint32_t offset, struct dump_code
    return AGX_OK;
 }
 
+/* The words of a launch stand behind one another. */
+static agx_status visit_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
+                               const void *values)
+{
+   struct walk *walk = user;
+   if (packet == &agx_hw_cdm_launch_word_0_packet)
+      walk->launch_va = walk->launch_end = va;
+   if (va == walk->launch_end)
+      walk->launch_end += packet->size_B;
+   return AGX_OK;
+}
+
 static agx_status visit_launch(void *user, const struct agx_hw_launch *launch,
                                const struct agx_hw_usc_info *program)
 {
@@ -81,6 +94,8 @@ static agx_status visit_launch(void *user, const struct agx_hw_launch *launch,
    *it = (struct dump_dispatch){.submission = walk->submission,
                                 .command = walk->command,
                                 .index = walk->index++,
+                                .stream_va = walk->launch_va,
+                                .stream_bytes = (uint32_t)(walk->launch_end - walk->launch_va),
                                 .launch = *launch,
                                 .gpr_halves = program->gpr_halves,
                                 .shared_B = program->shared_B};
@@ -111,7 +126,7 @@ agx_status dump_add_dispatches(struct dump_dispatches *out, const struct agxw_ca
       return AGX_OK;
    const struct agx_hw_reader reader = {&walk, read_memory};
    const struct agx_hw_visitor visitor = {
-      .user = &walk, .trouble = visit_trouble, .launch = visit_launch};
+      .user = &walk, .packet = visit_packet, .trouble = visit_trouble, .launch = visit_launch};
    struct agx_uapi_cmd_header header;
    for (uint32_t at = 0; at + sizeof(header) <= bytes;
         at += (uint32_t)sizeof(header) + header.size) {

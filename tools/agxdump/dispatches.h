@@ -31,6 +31,8 @@ struct dump_code {
 struct dump_dispatch {
    uint64_t submission; /* from 1 */
    uint32_t command, index;
+   uint64_t stream_va;    /* of the launch's words, */
+   uint32_t stream_bytes; /* which are so long */
    struct agx_hw_launch launch;
    uint32_t gpr_halves, shared_B;
    struct dump_code main, preamble;

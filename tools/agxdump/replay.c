@@ -44,6 +44,8 @@ static agx_status set_options(const struct replay *replay, struct agx_kmd *kmd)
       agx_virtual_set_option(node, AGX_VIRTUAL_STRICT, 1);
    if (options->chaos)
       agx_virtual_set_option(node, AGX_VIRTUAL_CHAOS, options->chaos);
+   if (options->limit)
+      agx_virtual_set_option(node, AGX_VIRTUAL_TIMEOUT, options->limit);
    int error = replay->on_counters
                   ? agx_virtual_watch_counters(agx_kmd_virtual_file(kmd), replay->on_counters,
                                                replay->counters_user)

@@ -19,6 +19,7 @@ struct replay_options {
    const char *device; /* a name of agxw_kmd_open; NULL: the recorded one's chip, virtual */
    bool is_checked, is_strict, is_timed;
    uint64_t chaos;       /* seed; 0: off */
+   uint64_t limit;       /* instructions of a SIMD-group; 0: the device's own */
    uint64_t last_submit; /* 0: all */
    uint64_t repeat;      /* how often each submission is made */
 };
