@@ -273,6 +273,35 @@ static void test_last_register(void **state)
    backend_fini(&backend);
 }
 
+/* Compiles code with so many words alive at once in a workgroup of so many threads. */
+static struct agx_program_stats stats_with(unsigned words, uint32_t threads)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   backend.shader->local_size[0] = threads;
+   struct agxc_ref x = lane(&b), values[64];
+   for (unsigned i = 0; i < words; i++)
+      values[i] = add(&b, x, agxc_imm(i, 64));
+   make_if(&b, x, &backend.shader->body, NULL);
+   for (unsigned i = 0; i < words; i++)
+      store(&b, values[i], x);
+   assert_ok(backend_compile(&backend));
+   struct agx_program_stats stats = backend.shader->stats;
+   backend_fini(&backend);
+   return stats;
+}
+
+/* 104 halves leave room for two workgroups of 512 threads, 105 for one. */
+static void a_few_spills_keep_a_second_workgroup(void **state)
+{
+   struct agx_program_stats near = stats_with(52, 512);
+   assert_in_range(near.spills, 1, 16);
+   assert_int_equal(near.threads, 1024);
+   assert_int_equal(stats_with(54, 512).spills, 0); /* too many */
+   assert_int_equal(stats_with(52, 64).spills, 0);  /* one workgroup of sixteen more */
+   assert_int_equal(stats_with(50, 512).spills, 0);
+}
+
 /* The low halves of words, read longer than these: as names they would keep 160 halves alive. */
 static void cuts_do_not_keep_more_than_fits(void **state)
 {
@@ -542,6 +571,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_out_of_registers),
       cmocka_unit_test(test_too_few_registers),
       cmocka_unit_test(test_last_register),
+      cmocka_unit_test(a_few_spills_keep_a_second_workgroup),
       cmocka_unit_test(cuts_do_not_keep_more_than_fits),
       cmocka_unit_test(test_validator),
       cmocka_unit_test(test_if_else),

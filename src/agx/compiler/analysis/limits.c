@@ -7,6 +7,9 @@
 
 #include "agx/chip.h"
 
+/* Halves above a step of occupancy that are worth spilling. The values that are needed last go to
+ * scratch memory; a few take far less time than a second workgroup saves. [A] */
+#define NEAR_STEP 4u
 /* Uniform halves that bases may fill up to. */
 #define BASE_HALVES_LIMIT 192
 
@@ -45,6 +48,15 @@ uint32_t agxc_end_of_step(const struct agxc_shader *shader, uint32_t halves)
    while (end < AGX_GPR_HALVES && resident_workgroups(shader, end + 1) == workgroups)
       end++;
    return end;
+}
+
+uint32_t agxc_budget(const struct agxc_shader *shader, uint32_t needed)
+{
+   uint32_t most = agxc_most_halves(shader), before = needed - AGX_MIN(needed, NEAR_STEP);
+   uint32_t end = agxc_end_of_step(shader, before);
+   bool doubles =
+      end < needed && resident_workgroups(shader, end) >= 2 * resident_workgroups(shader, needed);
+   return AGX_MIN(doubles ? end : agxc_end_of_step(shader, needed), most);
 }
 
 static bool has_odd_values(const struct agxc_shader *shader)

@@ -21,6 +21,10 @@ uint32_t agxc_most_halves(const struct agxc_shader *shader);
 /* The last half that costs no more resident workgroups than so many halves do. */
 uint32_t agxc_end_of_step(const struct agxc_shader *shader, uint32_t halves);
 
+/* The halves that scheduling and spilling have for a shader that needs so many: the end of their
+ * step, or of the one before where a few values spilled keep twice the workgroups. */
+uint32_t agxc_budget(const struct agxc_shader *shader, uint32_t needed);
+
 /* What allocation needs for values that take `pressure` halves at once: packing may lose
  * r0h, and one half before an even one where there are odd ones. */
 uint32_t agxc_needed_halves(const struct agxc_shader *shader, uint32_t pressure);

@@ -490,8 +490,9 @@ bool agxc_spill(struct agxc_shader *shader)
    find_definitions(shader);
    agxc_index(shader);
    struct agxc_liveness *liveness = agxc_liveness_compute(shader);
-   uint32_t most = agxc_most_halves(shader);
-   if (agxc_needed_halves(shader, liveness->max_halves) <= most)
+   uint32_t needed = agxc_needed_halves(shader, liveness->max_halves);
+   uint32_t most = agxc_budget(shader, needed);
+   if (needed <= most)
       return false;
    uint32_t limit = most - AGX_MIN(most, HEADROOM + agxc_needed_halves(shader, 0));
    struct agxc_spilling *s = begin(shader, liveness, limit);

@@ -358,8 +358,7 @@ bool agxc_schedule(struct agxc_shader *shader)
       .next_value = agxc_sched_prepare(shader),
    };
    s.live_out = agxc_live_set_new(shader);
-   uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
-   s.limit = AGX_MIN(agxc_end_of_step(shader, agxc_needed_halves(shader, needed)), most);
+   s.limit = agxc_budget(shader, agxc_needed_halves(shader, s.liveness->max_halves));
    s.limit -= AGX_MIN(s.limit, MARGIN);
    s.for_loads = s.limit > 0 ? FOR_LOADS : 0;
    bool progress = false;
