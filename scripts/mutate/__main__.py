@@ -37,6 +37,7 @@ MODES = (("optimised", "nocache", ()), ("unoptimised", "noopt,nocache", ()),
          ("robust", "nocache", ("--robust", "clamp")),
          ("robust unoptimised", "noopt,nocache", ("--robust", "clamp")))
 INSTRUCTIONS, RUN_SECONDS = 4000000, 120
+SEEDS = (1, 2, 3)  # orders
 
 
 def arguments():
@@ -98,7 +99,7 @@ class Runner:
         self.options, self.folder = options, folder
         self.agx = os.path.join(options.out, "bin", "agx")
 
-    def run(self, name, data, manifest, mode, debug, flags):
+    def run(self, name, data, manifest, mode, debug, flags, chaos=0):
         """A digest of what the kernel left, or words of what failed."""
         path = os.path.join(self.folder, f"{name}.{mode}")
         os.makedirs(path, exist_ok=True)
@@ -107,6 +108,8 @@ class Runner:
                 file.write(content)
         start = os.path.join(path, name)
         environment = dict(os.environ, AGX_DEBUG=debug, AGX_VIRTUAL_TIMEOUT=str(INSTRUCTIONS))
+        if chaos:
+            environment["AGX_VIRTUAL_CHAOS"] = str(chaos)
         try:
             done = subprocess.run([self.agx, "run", "--device", "virtual:g13g", "--manifest",
                                    start + ".txt", "--dump", path, *flags, start + ".spv"],
@@ -123,6 +126,11 @@ class Runner:
             words = f"failed: not done after {RUN_SECONDS} s"
         subprocess.run(["rm", "-rf", path])
         return words or digest.hexdigest()[:12]
+
+    def races(self, name, data, manifest, wanted):
+        """Whether another order of what nothing orders leaves other bytes: the launch means nothing."""
+        return any(self.run(name, data, manifest, f"chaos{seed}", "nocache", (), seed) != wanted
+                   for seed in SEEDS)
 
     def keep(self, name, data, manifest):
         if self.options.keep:
@@ -152,6 +160,8 @@ def judge(runner, kernel, level, count):
     others = {mode[0]: runner.run(kernel, base, manifest, *mode) for mode in MODES[1:]}
     wrong = {mode: words for mode, words in others.items() if words != wanted}
     if wrong:
+        if runner.races(kernel, base, manifest, wanted):
+            return {"verdict": "races", "words": wrong}
         runner.keep(kernel, base, manifest)
         return {"verdict": "modes differ", "words": wrong}
     place = free_place(reflected)
@@ -169,6 +179,8 @@ def judge(runner, kernel, level, count):
             words = runner.run(f"{kernel}.m{number}", changed, text, *mode)
             if words != wanted:
                 wrong[mode[0]] = words
+        if wrong and runner.races(kernel, base, manifest, wanted):
+            return {"verdict": "races", "words": wrong}
         if wrong:
             runner.keep(f"{kernel}.m{number}", changed, text)
             runner.keep(kernel, base, manifest)

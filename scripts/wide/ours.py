@@ -20,7 +20,10 @@ RUN_SECONDS = 120
 TOLERANCE = {"f16": (3e-2, 1e-2), "f32": (2e-3, 1e-3), "f64": (1e-9, 1e-9)}
 SMALLEST = {"f16": 2.0 ** -14, "f32": 2.0 ** -126, "f64": 2.0 ** -1022}  # what is below may be 0
 # How causes begin that say nothing about the compiler.
-OUTSIDE, RACES = "out of bounds: ", "threads race: Honeykrisp's outputs differ with their order"
+OUTSIDE, RACES = "out of bounds: ", "threads race: "
+THEIRS_RACE = RACES + "Honeykrisp's outputs differ with their order"
+OURS_RACE = RACES + "our outputs differ with their order"
+SEEDS = (1, 2, 3)  # orders
 NO_STEP = "no end: a loop's step is the workgroup's size divided to 0"
 INNOCENT = (OUTSIDE, RACES, NO_STEP)
 LOCAL_ARRAY, ENDLESS = "stack offset", "more instructions than"
@@ -64,11 +67,13 @@ class Ours:
                 "threadgroup_bytes": row["threadgroup_bytes"],
                 "ms": row["compile_ms"]}
 
-    def _launch(self, kernel, folder, debug, bounds):
+    def _launch(self, kernel, folder, debug, bounds, chaos=0):
         command = [self.agx, "run", "--device", "virtual:g13g", "--json", "--manifest",
                    os.path.join(folder, kernel + ".txt"), "--dump", folder]
         command += ["--bounds"] if bounds else ["--stats"]
         environment = dict(os.environ, AGX_DEBUG=debug, AGX_VIRTUAL_TIMEOUT=str(INSTRUCTIONS))
+        if chaos:
+            environment["AGX_VIRTUAL_CHAOS"] = str(chaos)
         try:
             return subprocess.run(command + [os.path.join(self.kernels, kernel + ".spv")],
                                   env=environment, capture_output=True, text=True,
@@ -108,11 +113,13 @@ class Ours:
         if ENDLESS in words and launch.divides_to_nothing(module):
             return NO_STEP
         if self.peer.races(kernel):
-            return RACES
+            return THEIRS_RACE
         done = self._launch(kernel, folder, "nocache", True)
         if done is not None and done.returncode and "over the time" not in done.stderr and \
                 ENDLESS not in done.stderr:
             return OUTSIDE + done.stderr.strip()[-160:]
+        if self._races(kernel, folder):
+            return OURS_RACE
         done = self._launch(kernel, folder, "noopt,nocache", False)
         if done is None or done.returncode:
             words = "" if done is None else done.stderr.strip()
@@ -122,6 +129,16 @@ class Ours:
         if not self._compare(kernel, module, theirs, folder):
             return "OPTIMISER: unoptimised code agrees with Honeykrisp"
         return "unknown (unoptimised code differs from Honeykrisp, too)"
+
+    def _races(self, kernel, folder):
+        """Whether what our code leaves depends on the order of what nothing orders. Honeykrisp's may
+        be the same in every order tried: its threads then need the same time in all of them."""
+        left = set()
+        for chaos in (0,) + SEEDS:
+            done = self._launch(kernel, folder, "nocache", False, chaos)
+            if done is not None and done.returncode == 0:
+                left.add(digest(folder))
+        return len(left) > 1
 
     def _compare(self, kernel, module, theirs, folder):
         """Empty when all outputs agree within the tolerance; else what differs."""
@@ -164,6 +181,16 @@ def close(kind, got, reference, is_certain):
         if not is_certain and not 2.0 ** -12 < abs(b) < 2.0 ** 20:
             return False
     return True
+
+
+def digest(folder):
+    """Of all that a launch left in a folder."""
+    result = hashlib.sha256()
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".bin"):
+            with open(os.path.join(folder, name), "rb") as file:
+                result.update(name.encode() + file.read())
+    return result.hexdigest()
 
 
 def difference(got, reference, kind, offsets):

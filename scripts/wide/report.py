@@ -18,11 +18,13 @@ EXPLAINED = {
     "taichi.c962dfa1": "sums that cancel: lavapipe's differ from both",
     "ffmpeg.3c7876af": "stores beyond the end of a buffer, by an address of the push constants",
     "ffmpeg.cbb42479": "stores beyond the end of a buffer, by an address of the push constants",
+    "torchvulkan.492234d4": "shifts by 1023 and 1024 of 32 bits",
+    "torchvulkan.c54d7f68": "iterations until sums cancel: both solve the matrix to 1e-6",
     "computeml.ea1463c0": "indices beyond arrays of 8 in the memory of threads and workgroups",
 }
 EXPLAINED_MARK = "explained: "
 ROUNDED = "a float goes through a half, which Honeykrisp and lavapipe leave out: -inf, not -1.7e38"
-EXPLAINED.update((f"ggml.{digits}", ROUNDED) for digits in ("f78b3c31", "65d23a2e"))
+EXPLAINED.update((f"ggml.{digits}", ROUNDED) for digits in ("f78b3c31", "65d23a2e", "1795a79a"))
 BY_ZERO = "integers divided by 0"
 EXPLAINED.update((f"iree.elementwise_3072_{name}", BY_ZERO) for name in (
     "i32.1a49449c", "i32.7d19a849", "i8.e9a1435f", "i8.0c19a27b", "i64.74ced22b"))
