@@ -20,6 +20,7 @@ help:
 	@echo "make test-aarch64  cross-build for aarch64 and run all tests in a machine of QEMU with 16 KiB pages (an hour or two)"
 	@echo "make test-portable build the compiler alone with musl and strict POSIX, and run its tests"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
+	@echo "make test-html     open the pages of agxdump html in Chromium without a screen, and use them (installs it)"
 	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
 	@echo "make test-releases run both of README's commands in fresh folders with Debian 12, 13 and sid (root, network)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
@@ -125,6 +126,11 @@ test-portable: deps
 # MESA_CHIP and MESA_JSON do, and where its folder lies.
 test-mesa: build
 	@OUT=$(OUT) scripts/mesa.sh test
+
+# Pages of agxdump html, used by keyboard and pointer at several widths, in light and dark.
+test-html: build
+	@scripts/install-deps.sh html
+	@scripts/html_test.py --out $(OUT)
 
 # README's commands on fresh Debian 12, 13 and sid; scripts/releases.sh says what RELEASES_* do.
 test-releases:
@@ -243,4 +249,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench bench-scale check-scale bench-wide test-aarch64 test-portable test-mesa test-kernel test-releases fuzz soak hal-soak robust-soak random mutate random-vertex random-large image-formats ulp check-threads format check-format clean
+.PHONY: help deps build build-tests run test check bench bench-scale check-scale bench-wide test-aarch64 test-portable test-mesa test-html test-kernel test-releases fuzz soak hal-soak robust-soak random mutate random-vertex random-large image-formats ulp check-threads format check-format clean

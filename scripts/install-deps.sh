@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|wide|check|fuzz|ulp]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|portable|mesa|bench|wide|html|check|fuzz|ulp]
 set -eu
 
 want=${1:-build}
@@ -66,6 +66,10 @@ dpkg|dpkg|opens packages of Debian
 libvulkan-dev|vulkan-loader-devel|the layer that keeps their kernels
 -|vulkan-headers|the layer that keeps their kernels
 '
+html_packages='
+chromium|chromium|opens the pages of agxdump html
+glslang-tools|glslang|compiles their kernels, with source lines
+'
 ulp_packages='
 libmpfr-dev|mpfr-devel|exact results of functions
 '
@@ -84,10 +88,11 @@ portable) packages=$portable_packages ;;
 mesa) packages=$mesa_packages ;;
 bench) packages=$bench_packages ;;
 wide) packages=$wide_packages ;;
+html) packages=$html_packages ;;
 check) packages=$check_packages ;;
 fuzz) packages=$(fuzz_packages) ;;
 ulp) packages=$ulp_packages ;;
-*) echo "usage: $0 [build|aarch64|portable|mesa|bench|wide|check|fuzz|ulp]" >&2; exit 2 ;;
+*) echo "usage: $0 [build|aarch64|portable|mesa|bench|wide|html|check|fuzz|ulp]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=

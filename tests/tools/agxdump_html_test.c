@@ -300,6 +300,43 @@ static void random_names_stay_names(void **state)
 
 /* ---- what is in a page ---- */
 
+/* More buffers than a page lists, each with more contents than a page has room for. */
+static void what_has_no_room_is_counted(void **state)
+{
+   struct agxw_capture_writer *writer;
+   char path[128], arguments[160];
+   uint8_t *contents = malloc(AGXW_CAPTURE_PAGE_BYTES);
+   struct stat about;
+   assert_non_null(contents);
+   memset(contents, 0xa5, AGXW_CAPTURE_PAGE_BYTES);
+   snprintf(path, sizeof(path), "%s/large.capture", folder);
+   assert_ok(agxw_capture_writer_open(path, "virtual:g13g", &writer));
+   for (uint32_t i = 1; i <= 2500; i++) {
+      struct agx_uapi_gem_create create = {.size = AGXW_CAPTURE_PAGE_BYTES, .handle = i};
+      const struct agxw_capture_record pages = {
+         .process = 1, .file = 1, .type = AGXW_CAPTURE_PAGES, .handle = i, .page_count = 1};
+      put(writer,
+          (struct agxw_capture_record){.type = AGXW_CAPTURE_REQUEST,
+                                       .request = AGX_IOCTL_ASAHI_GEM_CREATE,
+                                       .argument_bytes = sizeof(create),
+                                       .before = (const uint8_t *)&create,
+                                       .after = (const uint8_t *)&create},
+          NULL);
+      agxw_capture_writer_put_pages(writer, &pages, contents);
+   }
+   assert_ok(agxw_capture_writer_close(writer));
+   snprintf(arguments, sizeof(arguments), "--bytes 16384 %s", path);
+   struct page *page = make_page(arguments);
+   holds(page);
+   assert_non_null(strstr(page->data, "2000 of 2500 buffers are listed"));
+   assert_non_null(strstr(page->data, "64 of 1024 buffers with contents have them here"));
+   snprintf(path, sizeof(path), "%s/index.html", folder);
+   assert_int_equal(stat(path, &about), 0);
+   assert_true(about.st_size < 2 << 20);
+   free_page(page);
+   free(contents);
+}
+
 static void a_dispatch_is_there_with_its_heat(void **state)
 {
    char *golden = agx_test_path("golden/dispatch.capture");
@@ -348,6 +385,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(names_stay_names, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(random_names_stay_names, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(what_has_no_room_is_counted, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(a_dispatch_is_there_with_its_heat, make_folder,
                                       remove_folder),
       cmocka_unit_test(options_are_checked),

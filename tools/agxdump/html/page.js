@@ -18,7 +18,7 @@ function el(tag, options, ...children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== undefined && value !== null) node.setAttribute(name, value);
   }
-  node.append(...children.flat().filter(child => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
   return node;
 }
 const whole = value => Math.round(value).toLocaleString("en-US");
@@ -86,7 +86,7 @@ function passes(row, terms, columns) {
 
 class Table {
   // columns: {key, title, value(row), show(row), number, hidden: only filters know it}; on: select(row), open(row)
-  constructor(label, columns, rows, on, sort) {
+  constructor(label, columns, rows, on, sort, example) {
     Object.assign(this, {label, known: columns, columns: columns.filter(it => !it.hidden), rows, on, sort: sort || null, filter: "", limit: PAGE_ROWS, chosen: null});
     this.body = el("tbody");
     this.heads = this.columns.map(column => el("th", {scope: "col", class: "sorts" + (column.number ? " number" : ""), title: column.title},
@@ -99,7 +99,7 @@ class Table {
       this.body.rows[first] && this.body.rows[first].focus();
     }}, "Show more rows"));
     this.count = el("span", {class: "count", role: "status"});
-    this.input = el("input", {type: "search", "aria-label": "Filter " + label, placeholder: "Filter: words, cycles>1000",
+    this.input = el("input", {type: "search", "aria-label": "Filter " + label, placeholder: "Filter: words, " + (example || "cycles>1000"),
       spellcheck: "false", autocomplete: "off", oninput: () => { this.filter = this.input.value; this.limit = PAGE_ROWS; this.draw(); }});
     this.box = el("div", {class: "box"}, this.table, this.more);
     rove(this.body, "tr", "y");
@@ -203,15 +203,20 @@ const totalCycles = rows => rows.reduce((sum, row) => sum + row.sum.cycles, 0);
 
 // ---- code ----
 
-const cost = instr => instr[3] + instr[4]; // each execution issues for a cycle, and may stall
+// What heat may count, of an instruction as write.c has it. Each execution issues for a cycle, and may stall.
+const MEASURES = [["executed + stalled", "cycles, executed + stalled", it => it[3] + it[4]], ["load-store", "load-store cycles", it => it[6]],
+  ["complex pipe", "cycles of the complex pipe", it => it[8]], ["code fetch", "cycles of fetching code", it => it[7]], ["executed", "executed instructions", it => it[3]]];
+const MEASURE_OF = {lsu: 1, complex: 2, refetch: 3, issue: 4};
+// The measure of the term that binds the kernel.
+const binding = kernel => kernel.sum.count ? MEASURE_OF[data.terms[kernel.sum.bound]] || 0 : 0;
 const heatOf = share => share < 0.001 ? "" : share < 0.01 ? "h1" : share < 0.05 ? "h2" : share < 0.1 ? "h3" : share < 0.25 ? "h4" : "h5";
-const parts = kernel => [["Preamble", kernel.preamble], ["Code", kernel.code]];
-const costOfKernel = kernel => parts(kernel).reduce((sum, part) => part[1].reduce((s, it) => s + cost(it), sum), 0);
+const parts = kernel => [["Code", kernel.code], ["Preamble", kernel.preamble]];
+const costOfKernel = (kernel, measure) => parts(kernel).reduce((sum, part) => sum + part[1].reduce((own, it) => own + MEASURES[measure][2](it), 0), 0);
 const REGISTER = /(\bd?[ru]\d+(?:_[ru]?\d+|[lh]|\.\.\w+)*)/;
 
-function legend() {
+function legend(what) {
   const steps = ["0.1 to 1 %", "1 to 5 %", "5 to 10 %", "10 to 25 %", "25 % and more"];
-  return el("div", {class: "legend"}, el("span", {}, "Share of the kernel’s cycles, executed + stalled:"),
+  return el("div", {class: "legend"}, el("span", {}, "Heat is the share of the kernel’s " + what + ":"),
     steps.map((text, i) => el("span", {}, el("i", {class: "h" + (i + 1)}), text)));
 }
 function instrText(text) {
@@ -224,12 +229,13 @@ function sourceOf(line) {
 }
 const baseName = name => name.slice(name.lastIndexOf("/") + 1);
 
-function codeTable(kernel) {
-  const total = costOfKernel(kernel), hasLines = parts(kernel).some(part => part[1].some(it => it[9])), body = el("tbody");
-  const names = ["heat", "executed", "stalled", "offset", "instruction", "waits for"].concat(hasLines ? ["line", "source"] : []);
+function codeTable(kernel, measure) {
+  const total = costOfKernel(kernel, measure), cost = MEASURES[measure][2], hasLines = parts(kernel).some(part => part[1].some(it => it[9])), body = el("tbody");
+  const files = new Set(parts(kernel).flatMap(part => part[1].map(it => it[9] && it[9][0])).filter(it => it !== 0));
+  const names = ["heat", "executed", "stalled", "load-store", "offset", "instruction"].concat(hasLines ? ["line", "source"] : [], "waits for");
   for (const [name, code] of parts(kernel)) {
     if (!code.length) continue;
-    body.append(el("tr", {class: "part"}, el("td", {colspan: String(names.length)}, name)));
+    body.append(el("tr", {class: "part"}, el("td", {colspan: String(names.length)}, name === "Preamble" ? "Preamble: runs once a dispatch, and is not counted by instruction" : name)));
     const rows = [];
     let before = "";
     code.forEach(it => {
@@ -237,10 +243,10 @@ function codeTable(kernel) {
       const row = el("tr", {tabindex: "-1", class: place && place !== before ? "here" : ""},
         el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
         el("td", {class: "number"}, it[3] ? whole(it[3]) : ""), el("td", {class: "number"}, it[4] ? whole(it[4]) : ""),
-        el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2])),
-        el("td", {class: "wait"}, it[10] ? "← " + (it[10].map(i => code[i][0].toString(16)).join(" ") || "nothing before it") : ""),
-        hasLines ? [el("td", {class: "line number"}, source ? baseName(source.name) + ":" + source.line : ""),
-          el("td", {class: "source"}, place !== before && source && source.text !== undefined ? source.text : "")] : null);
+        el("td", {class: "number"}, it[6] ? whole(it[6]) : ""), el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2])),
+        hasLines ? [el("td", {class: "line number", title: place}, source ? (files.size > 1 ? baseName(source.name) + ":" : "") + source.line : ""),
+          el("td", {class: "source"}, place !== before && source && source.text !== undefined ? source.text.trimStart() : "")] : null,
+        el("td", {class: "wait"}, it[10] ? "← " + (it[10].map(i => code[i][0].toString(16)).join(" ") || "nothing before it") : ""));
       before = place;
       row.share = share;
       row.awaited = it[10];
@@ -250,8 +256,8 @@ function codeTable(kernel) {
     rows.forEach(row => { row.siblings = rows; });
     body.append(...rows);
   }
-  const table = el("table", {class: "code", "aria-label": "Instructions"},
-    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", {scope: "col", class: i < 4 || name === "line" ? "number" : ""}, name)))), body);
+  const table = el("table", {class: hasLines ? "code lined" : "code", "aria-label": "Instructions"},
+    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", {scope: "col", class: i < 5 || name === "line" ? "number" : ""}, name)))), body);
   const go = rove(body, "tr[tabindex]", "y");
   const first = body.querySelector("tr[tabindex]");
   if (first) first.tabIndex = 0;
@@ -272,13 +278,13 @@ function codeTable(kernel) {
 }
 
 // The files that a kernel's lines name, each line with what its instructions add up to.
-function sourceTable(kernel, jump) {
-  const total = costOfKernel(kernel), sums = new Map();
+function sourceTable(kernel, measure, jump) {
+  const total = costOfKernel(kernel, measure), cost = MEASURES[measure][2], sums = new Map();
   for (const [, code] of parts(kernel))
     for (const it of code) {
       if (!it[9]) continue;
-      const file = sums.get(it[9][0]) || new Map(), sum = file.get(it[9][1]) || [0, 0, 0];
-      sum[0] += it[3]; sum[1] += it[4]; sum[2]++;
+      const file = sums.get(it[9][0]) || new Map(), sum = file.get(it[9][1]) || [0, 0, 0, 0, 0];
+      sum[0] += it[3]; sum[1] += it[4]; sum[2] += it[6]; sum[3]++; sum[4] += cost(it);
       file.set(it[9][1], sum);
       sums.set(it[9][0], file);
     }
@@ -287,14 +293,14 @@ function sourceTable(kernel, jump) {
   const body = el("tbody");
   for (const [index, lines] of sums) {
     const file = data.files[index], text = file.lines, last = Math.max(...lines.keys());
-    body.append(el("tr", {class: "part"}, el("td", {colspan: "6"}, file.name + (text ? "" : ": its text is not in the module; --source DIR finds it"))));
+    body.append(el("tr", {class: "part"}, el("td", {colspan: "7"}, file.name + (text ? "" : ": its text is not in the module; --source DIR finds it"))));
     for (let line = 1; line <= (text ? text.length : last); line++) {
       const sum = lines.get(line);
       if (!text && !sum) continue;
-      const share = sum && total ? (sum[0] + sum[1]) / total : 0;
+      const share = sum && total ? sum[4] / total : 0;
       const row = el("tr", {tabindex: "-1"}, el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
         el("td", {class: "number"}, sum && sum[0] ? whole(sum[0]) : ""), el("td", {class: "number"}, sum && sum[1] ? whole(sum[1]) : ""),
-        el("td", {class: "number"}, sum ? String(sum[2]) : ""), el("td", {class: "offset number"}, String(line)), el("td", {class: "source"}, text ? text[line - 1] : ""));
+        el("td", {class: "number"}, sum && sum[2] ? whole(sum[2]) : ""), el("td", {class: "number"}, sum ? String(sum[3]) : ""), el("td", {class: "offset number"}, String(line)), el("td", {class: "source"}, text ? text[line - 1] : ""));
       row.place = file.name + ":" + line;
       if (sum) row.addEventListener("keydown", event => { if (event.key === "Enter") { event.preventDefault(); jump(row.place); } });
       if (sum) row.addEventListener("dblclick", () => jump(row.place));
@@ -306,7 +312,7 @@ function sourceTable(kernel, jump) {
   rove(body, "tr[tabindex]", "y");
   body.addEventListener("click", event => { const row = event.target.closest("tr[tabindex]"); if (row) row.focus(); });
   return el("table", {class: "code", "aria-label": "Source lines"}, el("thead", {}, el("tr", {},
-    ["heat", "executed", "stalled", "instrs", "line", "source"].map((name, i) => el("th", {scope: "col", class: i < 5 ? "number" : ""}, name)))), body);
+    ["heat", "executed", "stalled", "load-store", "instrs", "line", "source"].map((name, i) => el("th", {scope: "col", class: i < 6 ? "number" : ""}, name)))), body);
 }
 
 function figureList(row, kernel) {
@@ -329,16 +335,19 @@ function figureList(row, kernel) {
 }
 
 class Detail {
-  constructor() { this.view = 0; this.host = el("section", {class: "pane", "aria-label": "The chosen row"}); }
+  constructor() { this.view = 0; this.measure = null; this.host = el("section", {class: "pane", "aria-label": "The chosen row"}); }
   show(capture, row) {
     this.capture = capture;
     this.row = row;
     if (!row) { this.host.replaceChildren(el("p", {class: "empty"}, "Choose a row to see its code.")); return; }
     const kernel = capture.kernels[row.kernel];
+    const binds = binding(kernel), pick = el("select", {onchange: () => { this.measure = pick.value === "" ? null : Number(pick.value); this.draw(); }},
+      el("option", {value: ""}, "what binds: " + MEASURES[binds][0]), MEASURES.map((it, i) => el("option", {value: String(i)}, it[0])));
+    pick.value = this.measure === null ? "" : String(this.measure);
     this.area = el("div");
     this.host.replaceChildren(el("div", {class: "head"}, el("h2", {}, el("span", {class: "text"}, row.name), row.launch ? " in " + row.launch : ""),
       el("span", {class: "hint"}, el("span", {class: "mono"}, kernel.hash), kernel.label ? [" in ", el("bdi", {}, "“" + kernel.label + "”")] : "")),
-    el("div", {class: "tools"}, choice("View", ["Assembly", "Source", "Figures"], this.view, view => { this.view = view; this.draw(); })), this.area);
+    el("div", {class: "tools"}, choice("View", ["Assembly", "Source", "Figures"], this.view, view => { this.view = view; this.draw(); }), el("label", {class: "hint"}, "Heat ", pick)), this.area);
     this.draw();
   }
   draw() {
@@ -348,16 +357,18 @@ class Detail {
       this.area.replaceChildren(el("p", {class: "empty"}, kernel.instrs ? "This kernel’s code was left out to keep the page small." : "There is no code at the address that was launched."));
       return;
     }
-    const table = this.view ? sourceTable(kernel, place => this.jump(place)) : codeTable(kernel);
+    const measure = this.measure === null ? binding(kernel) : this.measure;
+    const table = this.view ? sourceTable(kernel, measure, place => this.jump(place)) : codeTable(kernel, measure);
     const said = kernel.dispatches > 1 ? "Heat is the sum of " + plural(kernel.sum.count, "execution") + " of this kernel. " : "";
-    this.area.replaceChildren(legend(), el("div", {class: "box", role: "region", "aria-label": this.view ? "Source" : "Assembly"}, table),
-      el("p", {class: "hint"}, said + (this.view ? "Enter on a line shows its instructions." :
+    this.area.replaceChildren(legend(MEASURES[measure][1]), el("div", {class: "box", role: "region", "aria-label": this.view ? "Source" : "Assembly"}, table),
+      el("p", {class: "hint"}, said + (this.view ? "Enter on a line shows its hottest instruction." :
         "A wait names the operations before it that it waits for, by offset, in the order of the code.") + (kernel.cut ? " The code could not be decoded to its end." : "")));
   }
   jump(place) {
     this.view = 0;
     this.show(this.capture, this.row);
-    const row = [...this.area.querySelectorAll("tr[tabindex]")].find(it => it.place === place);
+    const rows = [...this.area.querySelectorAll("tr[tabindex]")].filter(it => it.place === place);
+    const row = rows.find(it => it.share === Math.max(...rows.map(other => other.share)));
     if (row) { row.focus(); row.scrollIntoView({block: "center"}); }
   }
   focus() { const row = this.host.querySelector('tr[tabindex="0"]'); if (row) row.focus(); }
@@ -482,7 +493,7 @@ function showBuffers(host) {
     {key: "address", title: "where it was mapped last", value: address, show: row => row.va, mono: true},
     {key: "process", title: "that opened the device", number: true, value: row => row.process},
     {key: "state", title: "at the end of the capture", value: row => row.closed ? "closed" : "open"},
-  ], rows, {select: row => showBytes(view, row), open: () => { const box = view.querySelector(".box"); if (box) box.focus(); }}, null);
+  ], rows, {select: row => showBytes(view, row), open: () => { const box = view.querySelector(".box"); if (box) box.focus(); }}, null, "bytes>4096");
   view.append(el("p", {class: "empty"}, "Choose a buffer to see its bytes."));
   host.append(el("div", {class: "panes"}, el("div", {class: "pane"}, el("div", {class: "tools"}, table.input, table.count), table.box), view));
   table.start();
@@ -507,11 +518,15 @@ function pairRows() {
       text: [x && x.text, y && y.text, state].filter(Boolean).join(" ")};
   });
 }
+function bindingText(kernels) {
+  const [a, b] = kernels.map(kernel => MEASURES[binding(kernel)][1]);
+  return a === b ? a : a + " in A, " + b + " in B";
+}
 function comparedCode(row, differencesOnly) {
-  const totals = row.kernels.map(costOfKernel), body = el("tbody");
-  const sections = [["Preamble", row.code[3], row.kernels.map(it => it.preamble)], ["Code", row.code[2], row.kernels.map(it => it.code)]];
-  const side = (code, index, total) => {
-    const it = index < 0 ? null : code[index], share = it && total ? cost(it) / total : 0;
+  const measures = row.kernels.map(binding), totals = row.kernels.map((kernel, i) => costOfKernel(kernel, measures[i])), body = el("tbody");
+  const sections = [["Code", row.code[2], row.kernels.map(it => it.code)], ["Preamble", row.code[3], row.kernels.map(it => it.preamble)]];
+  const side = (code, index, i) => {
+    const it = index < 0 ? null : code[index], share = it && totals[i] ? MEASURES[measures[i]][2](it) / totals[i] : 0;
     return [el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""), el("td", {class: "offset number"}, it ? it[0].toString(16) : ""),
       el("td", {class: "text"}, it ? instrText(it[2]) : "")];
   };
@@ -521,7 +536,7 @@ function comparedCode(row, differencesOnly) {
     body.append(el("tr", {class: "part"}, el("td", {colspan: "6"}, name + ": " + plural(pairs.filter(it => it[2]).length, "instruction") + " the same, of " +
       codes[0].length + " and " + codes[1].length)));
     body.append(...rows.map(pair => el("tr", {tabindex: "-1", class: pair[2] ? "same" : pair[0] < 0 || pair[1] < 0 ? "only" : "changed"},
-      side(codes[0], pair[0], totals[0]), side(codes[1], pair[1], totals[1]))));
+      side(codes[0], pair[0], 0), side(codes[1], pair[1], 1))));
   }
   const first = body.querySelector("tr[tabindex]");
   if (first) first.tabIndex = 0;
@@ -559,7 +574,7 @@ function showComparison(host) {
       if (!both) area.replaceChildren(el("p", {class: "empty"}, "No dispatch of the other capture has this grid at this place of the order."));
       else if (what === 2) area.replaceChildren(el("div", {class: "box", tabindex: "0", role: "region", "aria-label": "Figures of both"}, comparedFigures(row)));
       else if (!row.code) area.replaceChildren(el("p", {class: "empty"}, "This code was left out to keep the page small."));
-      else area.replaceChildren(legend(), el("div", {class: "box", role: "region", "aria-label": "Code of both"}, comparedCode(row, what === 1)),
+      else area.replaceChildren(legend(bindingText(row.kernels)), el("div", {class: "box", role: "region", "aria-label": "Code of both"}, comparedCode(row, what === 1)),
         el("p", {class: "hint"}, "Instructions stand beside each other by operation; pale ones are the same to the byte."));
     };
     view.replaceChildren(el("div", {class: "head"}, el("h2", {}, both ? "A " + row.x.launch + " and B " + row.y.launch : row.state)),
