@@ -33,7 +33,8 @@ int dump_replay(int argc, char **argv);
 int dump_diff(int argc, char **argv);
 int dump_html(int argc, char **argv);
 int dump_stats(int argc, char **argv);
-/* `agxdump extract`, likewise. */
+/* `agxdump extract` and `minimize`, likewise. */
+int dump_minimize(int argc, char **argv);
 int dump_extract(int argc, char **argv);
 
 /* Sets *chip where the record is a GET_PARAMS, which names it. */

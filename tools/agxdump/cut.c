@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a capture is made of: its objects, submissions, commands and dispatches, all kept at first;
- * and images of memory, which `extract` takes while a capture is replayed.
+ * What a capture is made of: its objects, submissions, commands and dispatches, all kept at first.
  */
 #include "cut.h"
 
@@ -252,53 +251,4 @@ void cut_free(struct cut *cut)
    free(cut->commands);
    free(cut->dispatches);
    free(cut->pages);
-}
-
-/* ---- images ---- */
-
-agx_status cut_image_add(struct cut_image *image, uint32_t object, uint64_t page,
-                         const uint8_t *data)
-{
-   struct cut_image_page *grown =
-      cut_grow(image->pages, image->count, &image->capacity, sizeof(*grown));
-   uint8_t *copy = malloc(AGXW_CAPTURE_PAGE_BYTES);
-   if (grown)
-      image->pages = grown;
-   if (!grown || !copy) {
-      free(copy);
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %zu pages of an image", image->count);
-   }
-   memcpy(copy, data, AGXW_CAPTURE_PAGE_BYTES);
-   grown[image->count++] = (struct cut_image_page){object, page, copy};
-   return AGX_OK;
-}
-
-static int compare_pages(const void *a, const void *b)
-{
-   const struct cut_image_page *x = a, *y = b;
-   if (x->object != y->object)
-      return x->object < y->object ? -1 : 1;
-   return x->page < y->page ? -1 : x->page > y->page;
-}
-
-void cut_image_sort(struct cut_image *image)
-{
-   if (image->count > 0)
-      qsort(image->pages, image->count, sizeof(*image->pages), compare_pages);
-}
-
-const uint8_t *cut_image_page(const struct cut_image *image, uint32_t object, uint64_t page)
-{
-   const struct cut_image_page key = {.object = object, .page = page};
-   const struct cut_image_page *found =
-      image->count ? bsearch(&key, image->pages, image->count, sizeof(key), compare_pages) : NULL;
-   return found ? found->data : NULL;
-}
-
-void cut_image_free(struct cut_image *image)
-{
-   for (size_t i = 0; i < image->count; i++)
-      free(image->pages[i].data);
-   free(image->pages);
-   *image = (struct cut_image){0};
 }

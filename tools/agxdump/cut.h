@@ -14,6 +14,8 @@
 #include "base/table.h"
 #include "winsys/capture/capture.h"
 
+struct replay_device;
+
 /* A GEM object, in the order of creation. */
 struct cut_object {
    uint32_t process, file, handle;
@@ -108,6 +110,13 @@ AGX_MUST_CHECK agx_status cut_image_add(struct cut_image *image, uint32_t object
 void cut_image_sort(struct cut_image *image);
 /* A page of a sorted image; NULL: zero. */
 const uint8_t *cut_image_page(const struct cut_image *image, uint32_t object, uint64_t page);
+/* The object that a handle of the device meant when submission, from 1, was made; UINT32_MAX: none.
+ */
+uint32_t cut_object_of(const struct cut *cut, uint64_t submission,
+                       const struct replay_device *device, uint32_t handle);
+/* Makes an image of the mapped memory of bound buffers, in place of what is there. */
+AGX_MUST_CHECK agx_status cut_take_image(const struct cut *cut, uint64_t submission,
+                                         struct replay_device *device, struct cut_image *image);
 /* Frees all. */
 void cut_image_free(struct cut_image *image);
 

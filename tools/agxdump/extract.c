@@ -97,20 +97,6 @@ bool extract_read(const struct extract *extract, const struct cut_image *image, 
    return true;
 }
 
-/* The object that a handle of the device meant when the submission was made; count: none. */
-static uint32_t object_of(const struct extract *extract, const struct replay_device *device,
-                          uint32_t handle)
-{
-   const struct cut *cut = &extract->cut;
-   for (size_t i = cut->object_count; i-- > 0;) {
-      const struct cut_object *it = &cut->objects[i];
-      if (it->handle == handle && it->process == device->process && it->file == device->file &&
-          it->made < extract->submission)
-         return (uint32_t)i;
-   }
-   return UINT32_MAX;
-}
-
 static agx_status take_ranges(struct extract *extract, struct replay_device *device,
                               const struct agxw_capture_record *record)
 {
@@ -125,12 +111,12 @@ static agx_status take_ranges(struct extract *extract, struct replay_device *dev
       if (!grown)
          return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for the mappings");
       extract->ranges = grown;
-      grown[extract->range_count] =
-         (struct extract_range){.va = it.va,
-                                .bytes = it.bytes,
-                                .offset = it.offset,
-                                .object = object_of(extract, device, it.object->handle),
-                                .single_page = it.single_page};
+      grown[extract->range_count] = (struct extract_range){
+         .va = it.va,
+         .bytes = it.bytes,
+         .offset = it.offset,
+         .object = cut_object_of(&extract->cut, extract->submission, device, it.object->handle),
+         .single_page = it.single_page};
       if (grown[extract->range_count].object != UINT32_MAX)
          extract->range_count++;
    }
@@ -140,22 +126,7 @@ static agx_status take_ranges(struct extract *extract, struct replay_device *dev
 static agx_status take_image(const struct extract *extract, struct replay_device *device,
                              struct cut_image *image)
 {
-   cut_image_free(image);
-   for (size_t i = 0; i < device->buffer_count; i++) {
-      struct replay_buffer *buffer = &device->buffers[i];
-      uint32_t object = buffer->handle && buffer->is_bound
-                           ? object_of(extract, device, buffer->recorded)
-                           : UINT32_MAX;
-      if (object == UINT32_MAX || !buffer->memory)
-         continue;
-      for (uint64_t page = 0; page < buffer->bytes / PAGE_BYTES; page++) {
-         const uint8_t *data = buffer->memory + page * PAGE_BYTES;
-         if (agxw_capture_hash(data) != 0)
-            AGX_TRY(cut_image_add(image, object, page, data));
-      }
-   }
-   cut_image_sort(image);
-   return AGX_OK;
+   return cut_take_image(&extract->cut, extract->submission, device, image);
 }
 
 /* ---- the replay ---- */

@@ -14,6 +14,7 @@ static const char help[] =
    "       agxdump record [-o FILE] [OPTION...] -- COMMAND   (agxdump record --help)\n"
    "       agxdump replay [OPTION...] FILE                   (agxdump replay --help)\n"
    "       agxdump stats [OPTION...] FILE                    (agxdump stats --help)\n"
+   "       agxdump minimize FILE -o OUT [OPTION...]          (agxdump minimize --help)\n"
    "       agxdump extract FILE -o DIR [OPTION...]           (agxdump extract --help)\n"
    "       agxdump diff [OPTION...] A B                      (agxdump diff --help)\n"
    "       agxdump html [OPTION...] -o DIR FILE [FILE2]      (agxdump html --help)\n"
@@ -50,6 +51,8 @@ int main(int argc, char **argv)
       return dump_replay(argc, argv);
    if (strcmp(command, "stats") == 0)
       return dump_stats(argc, argv);
+   if (strcmp(command, "minimize") == 0)
+      return dump_minimize(argc, argv);
    if (strcmp(command, "extract") == 0)
       return dump_extract(argc, argv);
    if (strcmp(command, "diff") == 0)

@@ -81,7 +81,7 @@ struct replay_difference {
    uint64_t kernel;
 };
 
-/* Who looks at memory while a submission is replayed. */
+/* Who looks at memory while a submission is replayed; dispatch and end may be NULL. */
 struct replay_watcher {
    uint64_t submission; /* from 1 */
    void *user;
@@ -91,6 +91,8 @@ struct replay_watcher {
    /* Behind each dispatch that has run to its end, before the next one begins; on a thread of the
     * node, which must not be called from there. */
    void (*dispatch)(void *user, uint32_t command, const struct agxs_dispatch_stats *stats);
+   /* When the submission is done. */
+   agx_status (*end)(void *user, struct replay_device *device);
 };
 
 struct replay {
@@ -102,6 +104,8 @@ struct replay {
    uint64_t submissions, requests, pages_compared, faults, skipped;
    uint64_t awaited; /* submissions that have contents behind them */
    struct replay_difference difference;
+   struct agx_kmd_fault first_fault;     /* where faults is not 0 */
+   uint64_t fault_submission;            /* its own */
    agx_virtual_counters_fn *on_counters; /* of each dispatch; NULL: nothing is counted */
    void *counters_user;
    struct replay_watcher *watcher; /* may be NULL */

@@ -326,18 +326,23 @@ static void tell_watcher(void *user, const struct agx_virtual_counters *counters
 }
 
 /* The submission with the watcher, who may look only once. */
+static agx_status watch(struct call *call, agx_virtual_counters_fn *fn, void *user)
+{
+   int error = agx_virtual_watch_counters(agx_kmd_virtual_file(call->device->kmd), fn, user);
+   return error ? agx_status_fail_errno(error, "dispatches can't be watched") : AGX_OK;
+}
+
 static agx_status submit_watched(struct call *call, struct agx_uapi_submit *all)
 {
    const struct replay *replay = call->device->replay;
    struct replay_watcher *watcher = replay->watcher;
-   struct agx_virtual_file *file = agx_kmd_virtual_file(call->device->kmd);
-   int error = agx_virtual_watch_counters(file, tell_watcher, watcher);
-   if (error)
-      return agx_status_fail_errno(error, "dispatches can't be watched");
    AGX_TRY(watcher->begin(watcher->user, call->device, call->record));
+   if (watcher->dispatch)
+      AGX_TRY(watch(call, tell_watcher, watcher));
    agx_status status = submit(call, all);
-   error = agx_virtual_watch_counters(file, replay->on_counters, replay->counters_user);
-   return error && status == AGX_OK ? agx_status_fail_errno(error, "counting") : status;
+   if (watcher->dispatch && status == AGX_OK)
+      status = watch(call, replay->on_counters, replay->counters_user);
+   return status == AGX_OK && watcher->end ? watcher->end(watcher->user, call->device) : status;
 }
 
 /* What the device has to say of the submission. */
@@ -348,7 +353,10 @@ static void tell_faults(struct call *call)
    if (!device->kmd->inspection || !device->kmd->inspection->take_fault)
       return;
    while (device->kmd->inspection->take_fault(device->kmd, 0, UINT64_MAX, &fault)) {
-      device->replay->faults++;
+      if (device->replay->faults++ == 0) {
+         device->replay->first_fault = fault;
+         device->replay->fault_submission = device->replay->submissions;
+      }
       if (device->replay->is_quiet)
          continue;
       fprintf(stderr, "submission %" PRIu64 ", command %u: %s\n", device->replay->submissions,
