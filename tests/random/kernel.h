@@ -33,6 +33,7 @@ enum random_features {
    RANDOM_WIDE = 512,   /* what wide.c adds; also needs a uniform buffer and push constants */
    RANDOM_ALL = 1023,
    RANDOM_FLOAT64 = 1024, /* not in RANDOM_ALL: an operation is a hundred instructions */
+   RANDOM_SUMS = 2048,    /* not in RANDOM_ALL: loops of one block that load and sum */
 };
 
 struct random_kernel {

@@ -2,8 +2,9 @@
  *
  * Random kernels (kernel.h), compiled without optimisation, with it, robust, and with few
  * registers, must compute the same on the virtual AGX in check mode. AGX_RANDOM_KERNELS says how
- * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use, and
- * AGX_RANDOM_DOUBLES=1 that all of them use 64-bit floats (else a few do, which are not kept).
+ * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use,
+ * AGX_RANDOM_DOUBLES=1 that all of them use 64-bit floats, and AGX_RANDOM_SUMS=1 that they have
+ * loops of one block that load and sum (else a few do, which are not kept).
  * AGX_RANDOM_SAVE=DIR keeps each of them there as NAME.spv with manifest and result, for other
  * implementations (make random compares lavapipe). Names begin with k; with AGX_RANDOM_SAVE_ALL=1
  * also those are kept, beginning with s, that only a GPU computes alike: one with subgroups of 32
@@ -24,6 +25,7 @@
 
 #define DEFAULT_KERNELS 100
 #define DOUBLE_KERNELS  14
+#define SUM_KERNELS     30
 #define WORKGROUPS      RANDOM_GROUPS
 #define OUT_WORDS       (RANDOM_TAIL_AT + RANDOM_TAIL)
 #define IN_SEED         12345
@@ -203,9 +205,14 @@ static uint64_t seed_of(uint64_t first, uint64_t index)
    return (first + index) * 0x9e3779b97f4a7c15ull | 1;
 }
 
-static uint32_t features_of(uint64_t index, bool doubles)
-{
-   static const uint32_t sets[] = {
+/* What kernels use, one set after the other. */
+struct kind {
+   uint32_t count, sets[17];
+};
+
+static const struct kind plain_kind = {
+   17,
+   {
       0,
       RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS | RANDOM_WIDE),
       RANDOM_FLOAT32 | RANDOM_SHARED,
@@ -223,8 +230,11 @@ static uint32_t features_of(uint64_t index, bool doubles)
       RANDOM_WIDE | RANDOM_SUBGROUP | RANDOM_SHARED | RANDOM_INT16,
       RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS),
       RANDOM_ALL,
-   };
-   static const uint32_t with_doubles[] = {
+   }};
+
+static const struct kind double_kind = {
+   7,
+   {
       RANDOM_FLOAT64,
       RANDOM_FLOAT64 | RANDOM_FLOAT32 | RANDOM_FLOAT16 | RANDOM_SHARED,
       RANDOM_FLOAT64 | RANDOM_INT8 | RANDOM_INT16 | RANDOM_INT64,
@@ -232,10 +242,21 @@ static uint32_t features_of(uint64_t index, bool doubles)
       RANDOM_FLOAT64 | RANDOM_WIDE | RANDOM_SHARED | RANDOM_INT64,
       RANDOM_FLOAT64 | RANDOM_SUBGROUP | RANDOM_FLOAT16,
       RANDOM_FLOAT64 | RANDOM_ZEROS | RANDOM_FLOAT32,
-   };
-   uint32_t features =
-      doubles ? with_doubles[index % AGX_COUNT(with_doubles)] : sets[index % AGX_COUNT(sets)];
-   return (uint32_t)number("AGX_RANDOM_FEATURES", features);
+   }};
+
+static const struct kind sum_kind = {6,
+                                     {
+                                        RANDOM_SUMS,
+                                        RANDOM_SUMS | RANDOM_SHARED,
+                                        RANDOM_SUMS | RANDOM_MEMORY | RANDOM_INT16,
+                                        RANDOM_SUMS | RANDOM_FLOAT32 | RANDOM_INT64,
+                                        RANDOM_SUMS | RANDOM_WIDE,
+                                        RANDOM_SUMS | RANDOM_SUBGROUP | RANDOM_SHARED,
+                                     }};
+
+static uint32_t features_of(uint64_t index, const struct kind *kind)
+{
+   return (uint32_t)number("AGX_RANDOM_FEATURES", kind->sets[index % kind->count]);
 }
 
 /* Whether the kernel computes in that mode what it did in the first, plain one. */
@@ -262,7 +283,7 @@ static bool agrees(struct comparison *it, const struct random_kernel *kernel, ui
 }
 
 /* Kernels from `first` on; folder: where they are kept, or null. */
-static void try_kernels(uint64_t first, uint64_t count, bool doubles, const char *folder)
+static void try_kernels(uint64_t first, uint64_t count, const struct kind *kind, const char *folder)
 {
    static struct random_kernel kernel;
    static uint32_t plain[OUT_WORDS];
@@ -271,7 +292,7 @@ static void try_kernels(uint64_t first, uint64_t count, bool doubles, const char
    struct comparison it = {0};
    open_comparison(&it);
    for (uint64_t i = 0; i < count; i++) {
-      uint32_t features = features_of(first + i, doubles);
+      uint32_t features = features_of(first + i, kind);
       random_kernel_make(&kernel, seed_of(first, i), features);
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
@@ -287,18 +308,27 @@ static void try_kernels(uint64_t first, uint64_t count, bool doubles, const char
 
 static void modes_agree(void **state)
 {
-   try_kernels(number("AGX_RANDOM_SEED", 1), number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS),
-               number("AGX_RANDOM_DOUBLES", 0), getenv("AGX_RANDOM_SAVE"));
+   const struct kind *kind = number("AGX_RANDOM_DOUBLES", 0) ? &double_kind
+                             : number("AGX_RANDOM_SUMS", 0)  ? &sum_kind
+                                                             : &plain_kind;
+   try_kernels(number("AGX_RANDOM_SEED", 1), number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS), kind,
+               getenv("AGX_RANDOM_SAVE"));
 }
 
 static void modes_agree_on_doubles(void **state)
 {
-   try_kernels(number("AGX_RANDOM_SEED", 1), DOUBLE_KERNELS, true, NULL);
+   try_kernels(number("AGX_RANDOM_SEED", 1), DOUBLE_KERNELS, &double_kind, NULL);
+}
+
+static void modes_agree_on_sums(void **state)
+{
+   try_kernels(number("AGX_RANDOM_SEED", 1), SUM_KERNELS, &sum_kind, NULL);
 }
 
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(modes_agree),
-                                      cmocka_unit_test(modes_agree_on_doubles)};
+                                      cmocka_unit_test(modes_agree_on_doubles),
+                                      cmocka_unit_test(modes_agree_on_sums)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,8 +158,114 @@ static void loop(struct maker *m)
    m->continue_label = outer_continue;
 }
 
+/* ---- loops that load and sum ----------------------------------------------- */
+
+#define MAX_SUMS 3
+
+struct sums {
+   uint32_t i, stepped, limit; /* the counter, in the next iteration, and where it ends */
+   uint32_t sum[MAX_SUMS], next[MAX_SUMS], count;
+};
+
+/* Something of the counter, for an address or a value. */
+static uint32_t of_counter(struct maker *m, const struct sums *s)
+{
+   uint32_t t = m->type[U32];
+   const uint32_t others[] = {m->gid, m->lid, s->limit, random_constant(m, U32, 40),
+                              random_constant(m, U32, 3)};
+   uint32_t other = others[random_below(m, AGX_COUNT(others))];
+   switch (random_below(m, 6)) {
+   case 0:
+      return s->i;
+   case 1:
+      return s->stepped;
+   case 2:
+      return RESULT(SpvOpIMul, t, s->i, other);
+   case 3:
+      return RESULT(SpvOpISub, t, other, s->i);
+   default:
+      return RESULT(SpvOpIAdd, t, random_below(m, 4) ? s->i : s->stepped, other);
+   }
+}
+
+/* A word, of loads or a compare of the counter. */
+static uint32_t word_of_counter(struct maker *m, const struct sums *s)
+{
+   static const SpvOp compares[] = {SpvOpIEqual, SpvOpULessThan, SpvOpINotEqual};
+   uint32_t t = m->type[U32], place = of_counter(m, s);
+   if (random_below(m, 8) == 0)
+      return place;
+   uint32_t word = random_input_word(m, place);
+   if (random_below(m, 4) == 0)
+      word = random_input_word(m, word);
+   if (random_below(m, 3))
+      return word;
+   uint32_t is_here = RESULT(compares[random_below(m, 3)], m->type[BOOL], of_counter(m, s),
+                             random_constant(m, U32, random_below(m, 9)));
+   return RESULT(SpvOpSelect, t, is_here, word, s->sum[random_below(m, s->count)]);
+}
+
+static void sums_body(struct maker *m, struct sums *s, uint32_t step)
+{
+   static const SpvOp joins[] = {SpvOpIAdd, SpvOpBitwiseXor, SpvOpIAdd, SpvOpISub};
+   uint32_t t = m->type[U32];
+   PUT(m->to, SpvOpIAdd, t, s->stepped, s->i, random_constant(m, U32, step));
+   for (uint32_t k = 0; k < s->count; k++) {
+      uint32_t word = word_of_counter(m, s), before = s->sum[k];
+      if (random_below(m, 3) == 0)
+         before = RESULT(SpvOpIMul, t, before, random_constant(m, U32, 31));
+      if (random_below(m, 5) == 0)
+         PUT(m->to, SpvOpCopyObject, t, s->next[k], word);
+      else
+         PUT(m->to, joins[random_below(m, AGX_COUNT(joins))], t, s->next[k], before, word);
+   }
+   if (random_below(m, 4) == 0)
+      random_output(m, random_below(m, RANDOM_OUT_WORDS - 6), word_of_counter(m, s));
+}
+
+/* for (i = first; i < limit; i += step) of one block; what unrolling and batching of loads look for
+ */
+static void sums(struct maker *m)
+{
+   struct sums s = {random_id(m), random_id(m), 0, {0}, {0}, 1 + random_below(m, MAX_SUMS)};
+   uint32_t header = random_id(m), body = random_id(m), next = random_id(m), merge = random_id(m);
+   uint32_t t = m->type[U32], before = m->label, step = 1u << random_below(m, 6);
+   const uint32_t firsts[] = {random_constant(m, U32, 0), m->lid, random_constant(m, U32, 5)};
+   uint32_t first = firsts[random_below(m, AGX_COUNT(firsts))], starts[MAX_SUMS];
+   for (uint32_t k = 0; k < s.count; k++) {
+      starts[k] = random_leaf(m, U32);
+      s.sum[k] = random_id(m);
+      s.next[k] = random_id(m);
+   }
+   uint32_t word = random_input_word(m, random_below(m, 2) ? m->gid : random_constant(m, U32, 7));
+   s.limit = random_below(m, 3) == 0
+                ? random_constant(m, U32, random_below(m, 70))
+                : RESULT(SpvOpBitwiseAnd, t, word, random_constant(m, U32, 63));
+   EMIT(SpvOpBranch, header);
+   random_open_block(m, header);
+   EMIT(SpvOpPhi, t, s.i, first, before, s.stepped, next);
+   for (uint32_t k = 0; k < s.count; k++)
+      EMIT(SpvOpPhi, t, s.sum[k], starts[k], before, s.next[k], next);
+   uint32_t stays =
+      RESULT(random_below(m, 2) ? SpvOpULessThan : SpvOpSLessThan, m->type[BOOL], s.i, s.limit);
+   EMIT(SpvOpLoopMerge, merge, next, 0);
+   EMIT(SpvOpBranchConditional, stays, body, merge);
+   random_open_block(m, body);
+   sums_body(m, &s, step);
+   EMIT(SpvOpBranch, next);
+   random_open_block(m, next);
+   EMIT(SpvOpBranch, header);
+   random_open_block(m, merge);
+   for (uint32_t k = 0; k < s.count; k++)
+      EMIT(SpvOpStore, m->variable[U32][random_below(m, VARIABLES)], s.sum[k]);
+}
+
 static void statement(struct maker *m)
 {
+   if (m->features & RANDOM_SUMS && !m->in_helper && random_below(m, 3) == 0) {
+      sums(m);
+      return;
+   }
    if (m->features & RANDOM_WIDE && m->depth < 4 && random_below(m, 3) == 0) {
       random_wide_statement(m);
       return;
