@@ -4,7 +4,7 @@
 "use strict";
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
-const captures = data.captures, PAGE_ROWS = 300, MAX_COLUMNS = 600;
+const captures = data.captures, PAGE_ROWS = 300, CODE_ROWS = 3000, MAX_COLUMNS = 600;
 const COLD = {count: 0, cycles: 0, instructions: 0, threads: 0, waits: 0, bytes: 0, occupancy: 0,
   registers: 0, shared: 0, divergence: 0, bound: -1, terms: [], classes: []};
 
@@ -65,6 +65,28 @@ function rove(host, selector, axis) {
   return go;
 }
 
+// Rows of a long table are made when they are asked for: makers give them in order. body.fill makes all.
+function grow(body, makers, columns) {
+  let at = 0;
+  const button = el("button", {type: "button", class: "push", onclick: () => {
+    const before = body.rows.length - 1;
+    make(CODE_ROWS);
+    body.rows[before].focus();
+  }}), more = el("tr", {class: "part"}, el("td", {colspan: String(columns)}, button));
+  function make(count) {
+    const end = Math.min(makers.length, at + count), rows = [];
+    while (at < end) rows.push(makers[at++]());
+    more.remove();
+    body.append(...rows);
+    button.textContent = "Show " + whole(Math.min(CODE_ROWS, makers.length - at)) + " of " + whole(makers.length - at) + " more";
+    if (at < makers.length) body.append(more);
+  }
+  body.fill = () => make(makers.length);
+  make(CODE_ROWS);
+  const first = body.querySelector("tr[tabindex]");
+  if (first) first.tabIndex = 0;
+}
+
 // ---- tables that sort and filter ----
 
 // "softmax cycles>1000 submission=3": words that a row's text has, and comparisons with its columns.
@@ -91,7 +113,7 @@ class Table {
     this.body = el("tbody");
     this.heads = this.columns.map(column => el("th", {scope: "col", class: "sorts" + (column.number ? " number" : ""), title: column.title},
       el("button", {type: "button", onclick: () => this.sortBy(column.key)}, column.name || column.key)));
-    this.table = el("table", {class: "rows", "aria-label": label}, el("thead", {}, el("tr", {}, this.heads)), this.body);
+    this.table = el("table", {class: "rows", role: "grid", "aria-label": label}, el("thead", {}, el("tr", {}, this.heads)), this.body);
     this.more = el("div", {class: "below", hidden: true}, el("button", {type: "button", class: "push", onclick: () => {
       const first = this.limit;
       this.limit += PAGE_ROWS;
@@ -167,7 +189,8 @@ function dispatchRows(capture) {
     const kernel = capture.kernels[it[3]], name = kernelName(kernel, it[3]);
     const grid = it.slice(4, 7).join("×"), group = it.slice(7, 10).join("×"), launch = it.slice(0, 3).join(".");
     const sum = it[10] || COLD, bound = sum.bound < 0 ? "" : data.terms[sum.bound];
-    return {index, submission: it[0], launch, kernel: it[3], name, grid, group, sum, bound, counted: Boolean(it[10]),
+    const count = from => it[from] * it[from + 1] * it[from + 2];
+    return {index, submission: it[0], size: count(4), groupSize: count(7), launch, kernel: it[3], name, grid, group, sum, bound, counted: Boolean(it[10]),
       text: [launch, name, kernel.hash, kernel.label, grid, group, bound].join(" ").toLowerCase()};
   });
 }
@@ -233,12 +256,13 @@ function codeTable(kernel, measure) {
   const total = costOfKernel(kernel, measure), cost = MEASURES[measure][2], hasLines = parts(kernel).some(part => part[1].some(it => it[9])), body = el("tbody");
   const files = new Set(parts(kernel).flatMap(part => part[1].map(it => it[9] && it[9][0])).filter(it => it !== 0));
   const names = ["heat", "executed", "stalled", "load-store", "offset", "instruction"].concat(hasLines ? ["line", "source"] : [], "waits for");
+  const makers = [];
   for (const [name, code] of parts(kernel)) {
     if (!code.length) continue;
-    body.append(el("tr", {class: "part"}, el("td", {colspan: String(names.length)}, name === "Preamble" ? "Preamble: runs once a dispatch, and is not counted by instruction" : name)));
+    makers.push(() => el("tr", {class: "part"}, el("td", {colspan: String(names.length)}, name === "Preamble" ? "Preamble: runs once a dispatch, and is not counted by instruction" : name)));
     const rows = [];
     let before = "";
-    code.forEach(it => {
+    code.forEach(it => makers.push(() => {
       const share = total ? cost(it) / total : 0, source = sourceOf(it[9]), place = source ? source.name + ":" + source.line : "";
       const row = el("tr", {tabindex: "-1", class: place && place !== before ? "here" : ""},
         el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
@@ -251,16 +275,15 @@ function codeTable(kernel, measure) {
       row.share = share;
       row.awaited = it[10];
       row.place = place;
+      row.siblings = rows;
       rows.push(row);
-    });
-    rows.forEach(row => { row.siblings = rows; });
-    body.append(...rows);
+      return row;
+    }));
   }
-  const table = el("table", {class: hasLines ? "code lined" : "code", "aria-label": "Instructions"},
+  grow(body, makers, names.length);
+  const table = el("table", {class: hasLines ? "code lined" : "code", role: "grid", "aria-label": "Instructions"},
     el("thead", {}, el("tr", {}, names.map((name, i) => el("th", {scope: "col", class: i < 5 || name === "line" ? "number" : ""}, name)))), body);
   const go = rove(body, "tr[tabindex]", "y");
-  const first = body.querySelector("tr[tabindex]");
-  if (first) first.tabIndex = 0;
   body.addEventListener("focusin", event => {
     body.querySelectorAll(".awaited").forEach(row => row.classList.remove("awaited"));
     const row = event.target.closest("tr");
@@ -270,6 +293,7 @@ function codeTable(kernel, measure) {
   body.addEventListener("keydown", event => {
     if (event.key !== "n" && event.key !== "p") return;
     event.preventDefault();
+    body.fill();
     const rows = [...body.querySelectorAll("tr[tabindex]")], at = rows.indexOf(document.activeElement), hot = rows.filter(it => it.share >= 0.05);
     const next = event.key === "n" ? hot.find(it => rows.indexOf(it) > at) || hot[0] : hot.filter(it => rows.indexOf(it) < at).pop() || hot[hot.length - 1];
     go(document.activeElement, next);
@@ -290,28 +314,26 @@ function sourceTable(kernel, measure, jump) {
     }
   if (!sums.size) return el("p", {class: "empty"}, "No source lines are known of this kernel. Compile it with debug lines (glslang -g), and name ",
     "the executable: agxdump html --program FILE.elf.");
-  const body = el("tbody");
+  const body = el("tbody"), makers = [];
   for (const [index, lines] of sums) {
-    const file = data.files[index], text = file.lines, last = Math.max(...lines.keys());
-    body.append(el("tr", {class: "part"}, el("td", {colspan: "7"}, file.name + (text ? "" : ": its text is not in the module; --source DIR finds it"))));
-    for (let line = 1; line <= (text ? text.length : last); line++) {
-      const sum = lines.get(line);
-      if (!text && !sum) continue;
-      const share = sum && total ? sum[4] / total : 0;
+    const file = data.files[index], text = file.lines, numbers = text ? text.map((it, i) => i + 1) : [...lines.keys()].sort((a, b) => a - b);
+    makers.push(() => el("tr", {class: "part"}, el("td", {colspan: "7"}, file.name + (text ? "" : ": its text is not in the module; --source DIR finds it"))));
+    numbers.forEach(line => makers.push(() => {
+      const sum = lines.get(line), share = sum && total ? sum[4] / total : 0;
       const row = el("tr", {tabindex: "-1"}, el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
         el("td", {class: "number"}, sum && sum[0] ? whole(sum[0]) : ""), el("td", {class: "number"}, sum && sum[1] ? whole(sum[1]) : ""),
-        el("td", {class: "number"}, sum && sum[2] ? whole(sum[2]) : ""), el("td", {class: "number"}, sum ? String(sum[3]) : ""), el("td", {class: "offset number"}, String(line)), el("td", {class: "source"}, text ? text[line - 1] : ""));
-      row.place = file.name + ":" + line;
-      if (sum) row.addEventListener("keydown", event => { if (event.key === "Enter") { event.preventDefault(); jump(row.place); } });
-      if (sum) row.addEventListener("dblclick", () => jump(row.place));
-      body.append(row);
-    }
+        el("td", {class: "number"}, sum && sum[2] ? whole(sum[2]) : ""), el("td", {class: "number"}, sum ? String(sum[3]) : ""), el("td", {class: "offset number"}, String(line)),
+        el("td", {class: "source"}, text ? text[line - 1] : ""));
+      const place = file.name + ":" + line;
+      if (sum) row.addEventListener("keydown", event => { if (event.key === "Enter") { event.preventDefault(); jump(place); } });
+      if (sum) row.addEventListener("dblclick", () => jump(place));
+      return row;
+    }));
   }
-  const first = body.querySelector("tr[tabindex]");
-  if (first) first.tabIndex = 0;
+  grow(body, makers, 7);
   rove(body, "tr[tabindex]", "y");
   body.addEventListener("click", event => { const row = event.target.closest("tr[tabindex]"); if (row) row.focus(); });
-  return el("table", {class: "code", "aria-label": "Source lines"}, el("thead", {}, el("tr", {},
+  return el("table", {class: "code", role: "grid", "aria-label": "Source lines"}, el("thead", {}, el("tr", {},
     ["heat", "executed", "stalled", "load-store", "instrs", "line", "source"].map((name, i) => el("th", {scope: "col", class: i < 6 ? "number" : ""}, name)))), body);
 }
 
@@ -367,6 +389,7 @@ class Detail {
   jump(place) {
     this.view = 0;
     this.show(this.capture, this.row);
+    this.area.querySelector("tbody").fill();
     const rows = [...this.area.querySelectorAll("tr[tabindex]")].filter(it => it.place === place);
     const row = rows.find(it => it.share === Math.max(...rows.map(other => other.share)));
     if (row) { row.focus(); row.scrollIntoView({block: "center"}); }
@@ -406,17 +429,17 @@ function timeline(capture, onOpen) {
     name.style.gridArea = lane + 1 + " / 1";
     lanes.append(name);
   }
-  columns.forEach((column, at) => new Set(column.map(it => it[1])).forEach(row => {
-    const queue = capture.queues[row], mine = column.filter(it => it[1] === row);
+  columns.forEach((column, at) => new Set(column.map(it => laneOf[it[1]])).forEach(lane => {
+    const mine = column.filter(it => laneOf[it[1]] === lane), queues = new Set(mine.map(it => it[1])), queue = capture.queues[mine[0][1]];
     const cycles = mine.reduce((sum, it) => sum + it[5], 0), dispatches = mine.reduce((sum, it) => sum + it[4], 0);
     const renders = mine.reduce((sum, it) => sum + it[7], 0), refused = mine.filter(it => it[2] !== 0), numbers = mine.map(it => it[0]).filter(Boolean);
     const first = numbers[0], last = numbers[numbers.length - 1];
     const text = (first === undefined ? "refused submission" : first === last ? "submission " + first : "submissions " + first + " to " + last) +
-      (queue[0] ? ", process " + queue[0] : "") + ", queue " + queue[2] + ": " + plural(dispatches, "dispatch") + (renders ? ", " + plural(renders, "render command") : "") +
+      (queues.size > 1 ? ", " + queues.size + " queues: " : (queue[0] ? ", process " + queue[0] : "") + ", queue " + queue[2] + ": ") + plural(dispatches, "dispatch") + (renders ? ", " + plural(renders, "render command") : "") +
       ", " + whole(cycles) + " cycles" + (total ? " (" + percent(cycles / total) + ")" : "") + (refused.length ? "; refused with errno " + -refused[0][2] : "");
     const block = el("button", {type: "button", tabindex: "-1", "aria-label": text, title: text, class: refused.length ? "refused" : cycles ? "" : "blank",
       onclick: () => { if (first !== undefined) onOpen(first, last); }, onfocus: () => { said.textContent = text; }, onmouseenter: () => { said.textContent = text; }});
-    block.style.gridArea = laneOf[row] + 1 + " / " + (at + 2);
+    block.style.gridArea = lane + 1 + " / " + (at + 2);
     lanes.append(block);
   }));
   const start = lanes.querySelector("button");
@@ -442,7 +465,7 @@ function showDispatches(host) {
       {key: "dispatches", title: "of this kernel", number: true, value: row => row.dispatches, show: row => whole(row.dispatches)}] :
       [{key: "launch", title: "submission.command.dispatch", value: launchOrder, show: row => row.launch, mono: true},
         {key: "kernel", title: "by a hash of its code, or its name", value: row => row.name, show: row => el("span", {class: "text"}, row.name), mono: true},
-        {key: "grid", title: "threads", value: row => row.grid}, {key: "group", title: "threads of a workgroup", value: row => row.group}];
+        {key: "grid", title: "threads", value: row => row.size, show: row => row.grid}, {key: "group", title: "threads of a workgroup", value: row => row.groupSize, show: row => row.group}];
     const columns = own.concat(figureColumns(totalCycles(rows)));
     columns.push({key: "submission", hidden: true, value: row => row.submission});
     table = new Table(mode ? "kernels" : "dispatches", columns, rows,
@@ -461,14 +484,15 @@ function showDispatches(host) {
 }
 
 function hexTable(buffer) {
-  const text = atob(buffer.data), body = el("tbody");
-  for (let at = 0; at < text.length; at += 16) {
-    const bytes = [...text.slice(at, at + 16)].map(it => it.charCodeAt(0)), words = [];
-    for (let i = 0; i < bytes.length; i += 4) words.push(bytes.slice(i, i + 4).map(it => it.toString(16).padStart(2, "0")).join(" "));
-    const isZero = bytes.every(it => it === 0);
-    body.append(el("tr", {class: isZero ? "zero" : ""}, el("td", {class: "offset number"}, at.toString(16)), [0, 1, 2, 3].map(i => el("td", {}, words[i] || "")),
-      el("td", {class: "ascii"}, bytes.map(it => it >= 32 && it < 127 ? String.fromCharCode(it) : "·").join(""))));
-  }
+  const text = atob(buffer.data), body = el("tbody"), makers = [];
+  for (let at = 0; at < text.length; at += 16)
+    makers.push(() => {
+      const bytes = [...text.slice(at, at + 16)].map(it => it.charCodeAt(0)), words = [];
+      for (let i = 0; i < bytes.length; i += 4) words.push(bytes.slice(i, i + 4).map(it => it.toString(16).padStart(2, "0")).join(" "));
+      return el("tr", {class: bytes.every(it => it === 0) ? "zero" : ""}, el("td", {class: "offset number"}, at.toString(16)), [0, 1, 2, 3].map(i => el("td", {}, words[i] || "")),
+        el("td", {class: "ascii"}, bytes.map(it => it >= 32 && it < 127 ? String.fromCharCode(it) : "·").join("")));
+    });
+  grow(body, makers, 6);
   return el("table", {class: "hex", "aria-label": "Bytes"}, el("thead", {}, el("tr", {}, ["offset", "0", "4", "8", "c", "text"].map((name, i) =>
     el("th", {scope: "col", class: i ? "" : "number"}, name)))), body);
 }
@@ -530,18 +554,17 @@ function comparedCode(row, differencesOnly) {
     return [el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""), el("td", {class: "offset number"}, it ? it[0].toString(16) : ""),
       el("td", {class: "text"}, it ? instrText(it[2]) : "")];
   };
+  const makers = [];
   for (const [name, pairs, codes] of sections) {
     if (!pairs.length) continue;
-    const rows = pairs.filter(pair => !differencesOnly || !pair[2]);
-    body.append(el("tr", {class: "part"}, el("td", {colspan: "6"}, name + ": " + plural(pairs.filter(it => it[2]).length, "instruction") + " the same, of " +
+    makers.push(() => el("tr", {class: "part"}, el("td", {colspan: "6"}, name + ": " + plural(pairs.filter(it => it[2]).length, "instruction") + " the same, of " +
       codes[0].length + " and " + codes[1].length)));
-    body.append(...rows.map(pair => el("tr", {tabindex: "-1", class: pair[2] ? "same" : pair[0] < 0 || pair[1] < 0 ? "only" : "changed"},
-      side(codes[0], pair[0], 0), side(codes[1], pair[1], 1))));
+    pairs.filter(pair => !differencesOnly || !pair[2]).forEach(pair => makers.push(() =>
+      el("tr", {tabindex: "-1", class: pair[2] ? "same" : pair[0] < 0 || pair[1] < 0 ? "only" : "changed"}, side(codes[0], pair[0], 0), side(codes[1], pair[1], 1))));
   }
-  const first = body.querySelector("tr[tabindex]");
-  if (first) first.tabIndex = 0;
+  grow(body, makers, 6);
   rove(body, "tr[tabindex]", "y");
-  return el("table", {class: "code both", "aria-label": "Code of both"}, el("thead", {}, el("tr", {}, ["A", "offset", "instruction", "B", "offset", "instruction"].map((name, i) =>
+  return el("table", {class: "code both", role: "grid", "aria-label": "Code of both"}, el("thead", {}, el("tr", {}, ["A", "offset", "instruction", "B", "offset", "instruction"].map((name, i) =>
     el("th", {scope: "col", class: i % 3 < 2 ? "number" : ""}, name)))), body);
 }
 function comparedFigures(row) {
@@ -561,7 +584,7 @@ function showComparison(host) {
     {key: "a", name: "A", title: "dispatch of the first capture", value: row => row.x ? launchOrder(row.x) : -1, show: row => row.x ? row.x.launch : "–", mono: true},
     {key: "b", name: "B", title: "dispatch of the second capture", value: row => row.y ? launchOrder(row.y) : -1, show: row => row.y ? row.y.launch : "–", mono: true},
     {key: "kernel", title: "in A and in B", value: row => row.names.join(" "), mono: true, show: row => el("span", {class: "text"}, row.names[0] === row.names[1] ? row.names[0] : row.names.join(" / "))},
-    {key: "grid", title: "threads", value: row => row.grid},
+    {key: "grid", title: "threads", value: row => (row.x || row.y || {size: 0}).size, show: row => row.grid},
     {key: "cycles", name: "cycles A", title: "modelled", number: true, value: row => counted(row, "x", "cycles"), show: figure("x", "cycles")},
     {key: "cyclesb", name: "cycles B", title: "modelled", number: true, value: row => counted(row, "y", "cycles"), show: figure("y", "cycles")},
     {key: "ratio", name: "B / A", title: "of cycles", number: true, value: over("cycles"), show: row => ratio(counted(row, "x", "cycles"), counted(row, "y", "cycles"))},
@@ -620,13 +643,12 @@ function showFacts() {
 const PARTS = [["Dispatches", showDispatches], ["Buffers", showBuffers]];
 if (captures.length === 2) PARTS.push(["Comparison", showComparison]);
 let part = captures.length === 2 ? 2 : 0;
-const main = document.getElementById("main"), tabs = document.getElementById("tabs"), which = document.getElementById("which");
-const buttons = PARTS.map(([name], i) => el("button", {type: "button", role: "tab", id: "tab" + i, "aria-controls": "main", onclick: () => show(i)}, name));
+const main = document.getElementById("panel"), tabs = document.getElementById("tabs"), which = document.getElementById("which");
+const buttons = PARTS.map(([name], i) => el("button", {type: "button", role: "tab", id: "tab" + i, "aria-controls": "panel", onclick: () => show(i)}, name));
 
 function show(i) {
   part = i;
   buttons.forEach((button, j) => { button.setAttribute("aria-selected", String(i === j)); button.tabIndex = i === j ? 0 : -1; });
-  main.setAttribute("role", "tabpanel");
   main.setAttribute("aria-labelledby", "tab" + i);
   main.replaceChildren();
   which.hidden = captures.length < 2 || i === 2;
