@@ -11,8 +11,6 @@
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
 
-#define MAX_CODE_INSTRS 65536
-
 struct walk {
    struct dump_dispatches *out;
    struct agxw_capture_device *device;
@@ -28,41 +26,9 @@ static bool read_memory(void *user, uint64_t va, void *out, size_t size)
    return agxw_capture_device_read(walk->device, walk->queue->vm_id, va, out, size);
 }
 
-static struct dump_instr *grow(struct dump_code *code)
-{
-   if ((code->count & (code->count - 1)) == 0) { /* a power of two: full */
-      size_t capacity = AGX_MAX(2 * code->count, 16);
-      struct dump_instr *instrs = realloc(code->instrs, capacity * sizeof(*instrs));
-      if (!instrs)
-         return NULL;
-      code->instrs = instrs;
-   }
-   return &code->instrs[code->count++];
-}
-
 static agx_status copy_code(struct walk *walk, uint32_t offset, struct dump_code *out)
 {
-   uint64_t va = walk->queue->usc_base + offset;
-   *out = (struct dump_code){.va = va, .is_cut = true};
-   for (uint32_t i = 0, at = 0; i < MAX_CODE_INSTRS; i++) {
-      uint8_t bytes[AGX_ISA_MAX_BYTES];
-      struct agx_isa_instr instr;
-      size_t size = sizeof(bytes);
-      while (size > 0 && !read_memory(walk, va + at, bytes, size))
-         size -= 2; /* the last instruction may end where memory does */
-      if (agx_isa_decode(bytes, size, &instr) != AGX_OK)
-         return AGX_OK;
-      struct dump_instr *slot = grow(out);
-      if (!slot)
-         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for code");
-      *slot = (struct dump_instr){.offset = at, .op = instr.op, .length = instr.length};
-      memcpy(slot->bytes, bytes, instr.length);
-      at += instr.length;
-      out->is_cut = instr.op != AGX_ISA_OP_STOP;
-      if (!out->is_cut)
-         return AGX_OK;
-   }
-   return AGX_OK;
+   return code_copy(read_memory, walk, walk->queue->usc_base + offset, out);
 }
 
 /* The words of a launch stand behind one another. */
@@ -151,8 +117,8 @@ agx_status dump_add_dispatches(struct dump_dispatches *out, const struct agxw_ca
 void dump_free_dispatches(struct dump_dispatches *dispatches)
 {
    for (size_t i = 0; i < dispatches->count; i++) {
-      free(dispatches->items[i].main.instrs);
-      free(dispatches->items[i].preamble.instrs);
+      code_free(&dispatches->items[i].main);
+      code_free(&dispatches->items[i].preamble);
    }
    free(dispatches->items);
    *dispatches = (struct dump_dispatches){0};

@@ -9,24 +9,9 @@
 #include <stdint.h>
 
 #include "agx/hw/cdm.h"
-#include "agx/isa/isa.h"
 #include "base/status.h"
+#include "code.h"
 #include "winsys/capture/capture.h"
-
-struct dump_instr {
-   uint32_t offset;
-   uint16_t op; /* enum agx_isa_op */
-   uint8_t length;
-   uint8_t bytes[AGX_ISA_MAX_BYTES];
-};
-
-/* A program to its stop, or to where it can't be decoded. */
-struct dump_code {
-   uint64_t va; /* 0: there is none */
-   struct dump_instr *instrs;
-   size_t count;
-   bool is_cut; /* not decoded to a stop */
-};
 
 struct dump_dispatch {
    uint64_t submission; /* from 1 */

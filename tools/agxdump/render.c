@@ -97,7 +97,7 @@ static void add_value(struct dump *dump, const struct agxw_capture_queue *queue,
                       struct agx_hw_text *text, const struct field *field, uint64_t value)
 {
    struct agxw_capture_mapping mapping;
-   const char *label = NULL;
+   char label[64];
    if (field->kind == FLOAT) {
       float number;
       uint32_t bits = (uint32_t)value;
@@ -106,9 +106,8 @@ static void add_value(struct dump *dump, const struct agxw_capture_queue *queue,
       return;
    }
    agx_hw_text_add(text, field->kind == NUMBER ? "%" PRIu64 : "0x%" PRIx64, value);
-   if (field->kind == ADDRESS && value)
-      label = dump_label(dump, queue->vm_id, value, &mapping);
-   if (label)
+   if (field->kind == ADDRESS && value &&
+       dump_label(dump, queue->vm_id, value, label, sizeof(label), &mapping))
       agx_hw_text_add(text, " in \"%s\"", label);
 }
 
@@ -157,19 +156,22 @@ static void show_programs(struct dump *dump, const struct agxw_capture_queue *qu
       dump_helper(dump, queue, "fragment helper", render->fragment_helper.binary & ~1u);
 }
 
-void dump_render(struct dump *dump, const struct agxw_capture_queue *queue,
+void dump_render(struct dump *dump, const struct agxw_capture_queue *queue, uint32_t index,
                  const struct agx_uapi_cmd_header *header, const uint8_t *payload)
 {
    struct agx_uapi_cmd_render render = {0};
    memcpy(&render, payload, AGX_MIN(header->size, sizeof(render)));
    if (!dump->is_json)
       printf(": %u x %u pixels\n", render.width_px, render.height_px);
-   show_fields(dump, queue, &render);
+   if (dump->sections & SHOW_STREAM)
+      show_fields(dump, queue, &render);
+   if (render.sampler_count)
+      dump_sampler_heap(dump, queue, render.sampler_heap, render.sampler_count);
    dump_vertex_stream(dump, queue, &render);
    show_programs(dump, queue, &render);
 }
 
-void dump_attachments(struct dump *dump, const struct agxw_capture_queue *queue,
+void dump_attachments(struct dump *dump, const struct agxw_capture_queue *queue, uint32_t index,
                       const struct agx_uapi_cmd_header *header, const uint8_t *payload)
 {
    struct agx_uapi_attachment attachment;
@@ -180,18 +182,20 @@ void dump_attachments(struct dump *dump, const struct agxw_capture_queue *queue,
       printf(": %zu\n", header->size / sizeof(attachment));
    for (uint32_t at = 0; at + sizeof(attachment) <= header->size; at += sizeof(attachment)) {
       memcpy(&attachment, payload + at, sizeof(attachment));
-      const char *label = dump_label(dump, queue->vm_id, attachment.pointer, &mapping);
+      char label[64];
+      bool has_label =
+         dump_label(dump, queue->vm_id, attachment.pointer, label, sizeof(label), &mapping);
       if (!dump->is_json) {
          printf("    0x%010" PRIx64 "  %" PRIu64 " bytes, flags 0x%x%s%s%s\n", attachment.pointer,
-                attachment.size, attachment.flags, label ? " in \"" : "", label ? label : "",
-                label ? "\"" : "");
+                attachment.size, attachment.flags, has_label ? " in \"" : "", label,
+                has_label ? "\"" : "");
          continue;
       }
       agx_json_open(&dump->json, NULL, '{');
       agx_json_number(&dump->json, "address", attachment.pointer);
       agx_json_number(&dump->json, "bytes", attachment.size);
       agx_json_number(&dump->json, "flags", attachment.flags);
-      if (label)
+      if (has_label)
          agx_json_text(&dump->json, "buffer", label);
       agx_json_close(&dump->json, '}');
    }

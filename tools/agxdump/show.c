@@ -9,6 +9,7 @@
 #include "agx/chip.h"
 #include "agxdump.h"
 #include "base/util.h"
+#include "print.h"
 #include "winsys/asahi_uapi.h"
 
 static void show_syncs(struct dump *dump, const char *name, const struct agx_uapi_sync *syncs,
@@ -37,25 +38,35 @@ static void show_syncs(struct dump *dump, const char *name, const struct agx_uap
       agx_json_close(&dump->json, ']');
 }
 
-const char *dump_label(const struct dump *dump, uint32_t vm_id, uint64_t va,
-                       struct agxw_capture_mapping *out_mapping)
+bool dump_label(const struct dump *dump, uint32_t vm_id, uint64_t va, char *out, size_t capacity,
+                struct agxw_capture_mapping *out_mapping)
 {
-   bool is_there =
-      agxw_capture_device_mapping(dump->device, vm_id, va, out_mapping) && out_mapping->va <= va;
-   return is_there ? out_mapping->object->label : NULL;
+   out[0] = 0;
+   if (!agxw_capture_device_mapping(dump->device, vm_id, va, out_mapping) || out_mapping->va > va)
+      return false;
+   print_clean(out_mapping->object->label, out, capacity);
+   return true;
 }
 
-static void show_compute(struct dump *dump, const struct agxw_capture_queue *queue,
+/* In front of lines that say what stands below: what is code alone goes to `agx asm` as it is. */
+static const char *aside(const struct dump *dump)
+{
+   return dump->sections == SHOW_SHADERS ? ";" : "";
+}
+
+static void show_compute(struct dump *dump, const struct agxw_capture_queue *queue, uint32_t index,
                          const struct agx_uapi_cmd_header *header, const uint8_t *payload)
 {
    struct agx_uapi_cmd_compute compute = {0};
    struct agxw_capture_mapping mapping;
    memcpy(&compute, payload, AGX_MIN(header->size, sizeof(compute)));
-   const char *label = dump_label(dump, queue->vm_id, compute.cdm_ctrl_stream_base, &mapping);
+   char label[64];
+   bool has_label =
+      dump_label(dump, queue->vm_id, compute.cdm_ctrl_stream_base, label, sizeof(label), &mapping);
    if (dump->is_json) {
       agx_json_number(&dump->json, "stream", compute.cdm_ctrl_stream_base);
       agx_json_number(&dump->json, "stream_end", compute.cdm_ctrl_stream_end);
-      if (label)
+      if (has_label)
          agx_json_text(&dump->json, "buffer", label);
       if (compute.sampler_count) {
          agx_json_number(&dump->json, "sampler_heap", compute.sampler_heap);
@@ -64,7 +75,7 @@ static void show_compute(struct dump *dump, const struct agxw_capture_queue *que
    } else {
       printf(": stream 0x%" PRIx64 "..0x%" PRIx64, compute.cdm_ctrl_stream_base,
              compute.cdm_ctrl_stream_end);
-      if (label)
+      if (has_label)
          printf(" in \"%s\"", label);
       if (compute.sampler_count)
          printf(", heap of %u samplers at 0x%" PRIx64, compute.sampler_count, compute.sampler_heap);
@@ -75,7 +86,11 @@ static void show_compute(struct dump *dump, const struct agxw_capture_queue *que
       else
          printf(", after command %u\n", header->cdm_barrier);
    }
-   dump_stream(dump, queue, compute.cdm_ctrl_stream_base);
+   if (compute.sampler_count)
+      dump_sampler_heap(dump, queue, compute.sampler_heap, compute.sampler_count);
+   dump_stream(dump, queue, index, compute.cdm_ctrl_stream_base);
+   if (compute.helper.binary)
+      dump_helper(dump, queue, "helper", compute.helper.binary & ~1u);
 }
 
 static const char *command_name(uint16_t type)
@@ -85,7 +100,7 @@ static const char *command_name(uint16_t type)
    return type < AGX_COUNT(names) ? names[type] : "unknown";
 }
 
-static void (*const shows[])(struct dump *, const struct agxw_capture_queue *,
+static void (*const shows[])(struct dump *, const struct agxw_capture_queue *, uint32_t index,
                              const struct agx_uapi_cmd_header *, const uint8_t *) = {
    [AGX_UAPI_CMD_RENDER] = dump_render,
    [AGX_UAPI_CMD_COMPUTE] = show_compute,
@@ -103,10 +118,11 @@ static void show_command(struct dump *dump, const struct agxw_capture_queue *que
       agx_json_number(&dump->json, "cdm_barrier", header->cdm_barrier);
       agx_json_number(&dump->json, "vdm_barrier", header->vdm_barrier);
    } else {
-      printf("  command %u, %s", index, command_name(header->cmd_type));
+      printf("%s  %scommand %u, %s%s", aside(dump), print_begin(dump->has_colours, PRINT_HEAD),
+             index, command_name(header->cmd_type), print_end(dump->has_colours));
    }
    if (header->cmd_type < AGX_COUNT(shows))
-      shows[header->cmd_type](dump, queue, header, payload);
+      shows[header->cmd_type](dump, queue, index, header, payload);
    else if (!dump->is_json)
       printf("! %u bytes of an unknown type\n", header->size);
    if (dump->is_json)
@@ -145,14 +161,20 @@ static agx_status show_contents(struct dump *dump, const struct agxw_capture_rec
    if (sync_bytes / sizeof(*syncs) < sync_count)
       return AGX_FAIL(AGX_DATA_LOSS, "submission %u: %llu syncs, %u bytes of them",
                       dump->submissions, (unsigned long long)sync_count, sync_bytes);
-   show_syncs(dump, dump->is_json ? "waits" : "wait", syncs, 0, submit->in_sync_count);
-   show_syncs(dump, dump->is_json ? "signals" : "signal", syncs, submit->in_sync_count,
-              submit->out_sync_count);
+   if (dump->sections & SHOW_STREAM) {
+      show_syncs(dump, dump->is_json ? "waits" : "wait", syncs, 0, submit->in_sync_count);
+      show_syncs(dump, dump->is_json ? "signals" : "signal", syncs, submit->in_sync_count,
+                 submit->out_sync_count);
+   }
    if (dump->is_json)
       agx_json_open(&dump->json, "commands", '[');
-   agx_status status = show_commands(dump, queue, commands, command_bytes);
+   agx_status status = AGX_OK;
+   if (dump->sections & (SHOW_STREAM | SHOW_SHADERS))
+      status = show_commands(dump, queue, commands, command_bytes);
    if (dump->is_json)
       agx_json_close(&dump->json, ']');
+   if (dump->sections & SHOW_MEMORY)
+      dump_memory(dump, queue->vm_id);
    return status;
 }
 
@@ -161,6 +183,9 @@ static agx_status show_submission(struct dump *dump, const struct agxw_capture_r
    struct agx_uapi_submit submit;
    agxw_capture_argument(record, false, &submit, sizeof(submit));
    dump->submissions++;
+   dump->seen_count = 0;
+   if (dump->only_submit && dump->submissions != dump->only_submit)
+      return AGX_OK;
    const struct agxw_capture_queue *queue =
       dump->device ? agxw_capture_device_queue(dump->device, submit.queue_id) : NULL;
    if (!queue && record->result == 0)
@@ -168,10 +193,13 @@ static agx_status show_submission(struct dump *dump, const struct agxw_capture_r
                       submit.queue_id);
    if (dump->is_json) {
       agx_json_open(&dump->json, NULL, '{');
+      agx_json_number(&dump->json, "submission", dump->submissions);
       agx_json_number(&dump->json, "queue", submit.queue_id);
       agx_json_signed(&dump->json, "result", record->result);
    } else {
-      printf("\nsubmission %u to queue %u", dump->submissions, submit.queue_id);
+      printf("\n%s%ssubmission %u to queue %u%s", aside(dump),
+             print_begin(dump->has_colours, PRINT_HEAD), dump->submissions, submit.queue_id,
+             print_end(dump->has_colours));
       if (record->result != 0)
          printf(", refused: %s", strerror(-record->result));
       printf("\n");
@@ -187,8 +215,12 @@ static agx_status show_record(struct dump *dump, const struct agxw_capture_recor
 {
    AGX_TRY(agxw_capture_state_apply(dump->state, record));
    dump->device = agxw_capture_state_device(dump->state, record);
-   if (record->type == AGXW_CAPTURE_NOTE && !dump->is_json)
-      printf("\nnote: %.*s\n", (int)AGX_MIN(record->text_bytes, 1000), record->text);
+   if (record->type == AGXW_CAPTURE_NOTE && !dump->is_json) {
+      char raw[1001], text[1001];
+      snprintf(raw, sizeof(raw), "%.*s", (int)AGX_MIN(record->text_bytes, 1000), record->text);
+      print_clean(raw, text, sizeof(text));
+      printf("\n%snote: %s\n", aside(dump), text);
+   }
    if (record->type == AGXW_CAPTURE_REQUEST && record->request == AGX_IOCTL_ASAHI_SUBMIT)
       return show_submission(dump, record);
    return AGX_OK;
@@ -212,9 +244,9 @@ static agx_status show_records(struct dump *dump)
 {
    struct agxw_capture_record record;
    for (;;) {
-      bool more;
+      bool more, is_past = dump->only_submit && dump->submissions >= dump->only_submit;
       AGX_TRY(agxw_capture_next(dump->reader, &record, &more));
-      if (!more)
+      if (!more || is_past)
          return AGX_OK;
       dump_find_chip(&record, &dump->chip);
       AGX_TRY(show_record(dump, &record));
@@ -224,7 +256,9 @@ static agx_status show_records(struct dump *dump)
 static void begin_output(struct dump *dump)
 {
    if (!dump->is_json) {
-      printf("capture of %s\n", agxw_capture_node(dump->reader));
+      char node[128];
+      print_clean(agxw_capture_node(dump->reader), node, sizeof(node));
+      printf("%scapture of %s\n", aside(dump), node);
       return;
    }
    agx_json_open(&dump->json, NULL, '{');
@@ -235,7 +269,9 @@ static void begin_output(struct dump *dump)
 static void end_output(struct dump *dump, agx_status status)
 {
    if (!dump->is_json) {
-      printf("\n%u submission%s\n", dump->submissions, dump->submissions == 1 ? "" : "s");
+      if (!dump->only_submit)
+         printf("\n%s%u submission%s\n", aside(dump), dump->submissions,
+                dump->submissions == 1 ? "" : "s");
       return;
    }
    agx_json_close(&dump->json, ']');
@@ -245,13 +281,16 @@ static void end_output(struct dump *dump, agx_status status)
    putchar('\n');
 }
 
-agx_status dump_show(struct dump *dump)
+agx_status show_capture(struct dump *dump)
 {
    AGX_TRY(agxw_capture_state_create(NULL, dump->reader, &dump->state));
    begin_output(dump);
    agx_status status = show_records(dump);
    if (status == AGX_OK)
       status = agxw_capture_state_damage(dump->state);
+   if (status == AGX_OK && dump->only_submit > dump->submissions)
+      status = AGX_FAIL(AGX_OUT_OF_RANGE, "--submit %" PRIu64 ": there are %u submissions",
+                        dump->only_submit, dump->submissions);
    end_output(dump, status);
    agxw_capture_state_destroy(dump->state);
    return status;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Colours, the pager, and names that a terminal can show.
+ */
+#include "print.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t pager;
+
+bool print_has_colours(enum print_when when)
+{
+   const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+   if (when != PRINT_AUTO)
+      return when == PRINT_ALWAYS;
+   return isatty(STDOUT_FILENO) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *print_begin(bool has_colours, enum print_style style)
+{
+   static const char *const codes[PRINT_STYLE_COUNT] = {
+      [PRINT_PLAIN] = "", [PRINT_HEAD] = "\033[1m",  [PRINT_PACKET] = "\033[36m",
+      [PRINT_CODE] = "",  [PRINT_ASIDE] = "\033[2m", [PRINT_TROUBLE] = "\033[31m",
+   };
+   return has_colours ? codes[style] : "";
+}
+
+const char *print_end(bool has_colours)
+{
+   return has_colours ? "\033[0m" : "";
+}
+
+void print_start_pager(void)
+{
+   const char *command = getenv("AGX_PAGER") ? getenv("AGX_PAGER") : getenv("PAGER");
+   int ends[2];
+   if (!isatty(STDOUT_FILENO) || (command && (!command[0] || strcmp(command, "cat") == 0)) ||
+       pipe(ends) != 0)
+      return;
+   fflush(stdout);
+   pager = fork();
+   if (pager == 0) {
+      setenv("LESS", "FRX", 0); /* ends at once where one screen holds all, and shows colours */
+      dup2(ends[0], STDIN_FILENO);
+      close(ends[0]);
+      close(ends[1]);
+      execlp("sh", "sh", "-c", command ? command : "less 2>/dev/null || cat", (char *)NULL);
+      _exit(127);
+   }
+   if (pager > 0) {
+      signal(SIGPIPE, SIG_IGN); /* the reader may leave early */
+      dup2(ends[1], STDOUT_FILENO);
+   }
+   close(ends[0]);
+   close(ends[1]);
+}
+
+bool print_finish(void)
+{
+   errno = 0;
+   bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+   bool left_early = pager > 0 && errno == EPIPE;
+   int kept = errno;
+   if (pager > 0) {
+      fclose(stdout);
+      while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+         ;
+   }
+   errno = kept;
+   return is_written || left_early;
+}
+
+/* Bytes of C1 controls in UTF-8 begin with 0xc2. */
+void print_clean(const char *text, char *out, size_t capacity)
+{
+   size_t at = 0;
+   for (; *text && at + 1 < capacity; text++) {
+      unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
+      bool is_control =
+         byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0);
+      out[at++] = is_control ? '?' : *text;
+      text += is_control && byte == 0xc2;
+   }
+   out[at] = 0;
+}
