@@ -136,10 +136,12 @@ static enum users users_of(const struct finding *f, const struct agxc_node *node
    return by_some ? ANYBODY : by_first ? FIRST_GROUP : NOBODY;
 }
 
-/* A barrier that may go, and who accesses threadgroup memory since the one before that stays. */
+/* A barrier that may go, who accesses threadgroup memory since the one before that stays, and
+ * whether a fence stands since the last one. */
 struct walk {
    struct agxc_instr *barrier;
    enum users before, since;
+   bool has_fence;
 };
 
 /* The next barrier, or the program's end. */
@@ -150,20 +152,23 @@ static bool end_region(struct walk *walk, struct agxc_instr *next)
       agxc_instr_remove(walk->barrier);
    walk->before = goes ? AGX_MAX(walk->before, walk->since) : walk->since;
    walk->since = NOBODY;
+   walk->has_fence = false;
    walk->barrier = next;
    return goes;
 }
 
-/* A barrier behind other fences orders more than threadgroup memory: it stays. */
+/* A barrier behind other fences orders more than threadgroup memory: it stays, in whichever block
+ * in front of it they are. */
 static bool visit_block(struct walk *walk, struct agxc_block *block)
 {
-   bool progress = false, has_fence = false;
+   bool progress = false;
    agxc_foreach_instr_safe (instr, block) {
       if (is_local(instr))
          walk->since = ANYBODY;
       if (agxc_has_opcode(instr, AGX_ISA_OP_BARRIER))
-         progress |= end_region(walk, has_fence ? NULL : instr);
-      has_fence |= is_fence(instr);
+         progress |= end_region(walk, walk->has_fence ? NULL : instr);
+      else
+         walk->has_fence |= is_fence(instr);
    }
    return progress;
 }
