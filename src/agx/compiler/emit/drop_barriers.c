@@ -4,7 +4,8 @@
  * threadgroup memory is synchronous, and each instruction is done by all lanes before the
  * next. Until here the barrier kept passes from moving accesses of one lane across those of
  * another, so this pass stands behind everything that moves instructions. And a barrier
- * that follows another without an access in between says nothing new.
+ * that follows another says nothing new, unless an access stands in between, or a fence: what that
+ * orders is there for the others behind the next barrier only.
  * Source: docs/hw/machine.md, 8 and 9.
  *
  * Before and after: machine instructions over registers.
@@ -50,6 +51,8 @@ bool agxc_drop_barriers(struct agxc_shader *shader)
          if ((is_barrier && (is_alone || has_barrier)) || (is_fence && has_fence)) {
             agxc_instr_remove(instr);
             progress = true;
+         } else if (!is_barrier && agxc_isa_info(instr)->is_fence) {
+            has_barrier = false;
          }
          has_barrier |= is_barrier;
          has_fence |= is_fence;
