@@ -315,6 +315,16 @@ static void mistakes_are_named(void **state)
    assert_non_null(strstr(text, "/nonexistent.txt"));
 }
 
+/* Stores of the same values leave what one submission leaves. */
+static void submissions_are_repeated(void **state)
+{
+   assert_int_equal(run_kernel("fill_u32", "--repeat 5"), 0);
+   assert_non_null(strstr(text, "matches"));
+   assert_int_equal(run_kernel("fill_u32", "--repeat 0"), 2);
+   assert_non_null(strstr(text, "--repeat 0"));
+   assert_int_equal(run_kernel("fill_u32", "--repeat"), 2);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -330,6 +340,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(outputs_are_written),
       cmocka_unit_test(inputs_are_read),
       cmocka_unit_test(robust_modes_are_chosen),
+      cmocka_unit_test(submissions_are_repeated),
       cmocka_unit_test(mistakes_are_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include "fake_kmd.h"
 
+#include <sys/mman.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -652,6 +653,34 @@ static void an_unwritable_file_is_told(void **state)
    fake_kmd_assert_clean(&fake);
 }
 
+/* ---- holes ---- */
+
+/* Looking which pages there are doesn't make more of them. */
+static void holes_stay_holes(void **state)
+{
+   enum {
+      PAGES = 64,
+      PAGE = AGXW_CAPTURE_PAGE_BYTES
+   };
+   struct stat before, after;
+   int fd = memfd_create("holes", MFD_CLOEXEC);
+   assert_int_equal(ftruncate(fd, (off_t)PAGES * PAGE), 0);
+   uint8_t *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+   assert_ptr_not_equal(memory, MAP_FAILED);
+   assert_int_equal(pwrite(fd, "x", 1, 7 * PAGE + 100), 1); /* not through the mapping */
+   memory[20 * PAGE + PAGE - 1] = 1;
+   assert_int_equal(fstat(fd, &before), 0);
+   uint64_t present = agxw_capture_present(memory, PAGES);
+   assert_int_equal(fstat(fd, &after), 0);
+   assert_int_equal(before.st_blocks, after.st_blocks);
+   assert_true(present >> 7 & 1 && present >> 20 & 1);
+   if (present != UINT64_MAX && sysconf(_SC_PAGESIZE) <= PAGE) /* all: something is swapped out */
+      assert_true(present == (UINT64_C(1) << 7 | UINT64_C(1) << 20));
+   assert_true(agxw_capture_present(memory + 20 * PAGE, 1) == 1);
+   munmap(memory, PAGES * PAGE);
+   close(fd);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -662,6 +691,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(foreign_files_are_named),
       cmocka_unit_test(damaged_files_do_no_harm),
       cmocka_unit_test(files_of_version_1_are_read),
+      cmocka_unit_test(holes_stay_holes),
       cmocka_unit_test(a_pipe_is_read_as_it_comes),
       cmocka_unit_test(only_the_owner_may_read_the_file),
       cmocka_unit_test(what_a_submission_left_is_recorded_behind_it),

@@ -90,7 +90,7 @@ static const struct agx_command {
    {"run",
     "KERNEL.spv --manifest FILE [--input DIR] [--dump DIR] [--check DIR] [--device NAME] [--stats] "
     "[--json]\n"
-    "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE]",
+    "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE] [--repeat N]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --entry NAME     one of several entry points; without it the first\n"
@@ -104,6 +104,7 @@ static const struct agx_command {
     "                   several times slower; docs/hw/simulator.md explains the numbers\n"
     "  --robust MODE    as for `agx compile`\n"
     "  --profile FILE   write a trace of the run for Perfetto or chrome://tracing\n"
+    "  --repeat N       submit it N times, one behind the other; the time is the sum\n"
     "  --bounds         fail at accesses outside of what the kernel binds: virtual devices only\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
     "                   with --stats also \"statistics\": [...]\n",

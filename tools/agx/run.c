@@ -21,8 +21,9 @@ struct run {
    const char *kernel, *entry, *manifest_path, *input, *dump, *check, *device, *trace;
    bool is_json, wants_stats, wants_bounds, is_profiled;
    struct agx_tool_robust robust;
-   int stats_fd;   /* -1: no statistics */
-   char name[128]; /* the kernel's file name without folder and ending */
+   uint64_t repeat; /* submissions, one behind the other */
+   int stats_fd;    /* -1: no statistics */
+   char name[128];  /* the kernel's file name without folder and ending */
    struct agx_manifest manifest;
    struct agx_session session;
    struct agx_executable *executable;
@@ -234,7 +235,11 @@ static agx_status run_kernel(struct run *run)
       AGX_TRY(read_inputs(run));
    AGX_TRY(agx_session_record(&run->session, run->executable, &run->manifest, run->buffers,
                               run->push, run->manifest.workgroups, 1));
-   AGX_TRY(agx_session_execute(&run->session, &run->ns));
+   for (uint64_t i = 0; i < run->repeat; i++) {
+      uint64_t ns;
+      AGX_TRY(agx_session_execute(&run->session, &ns));
+      run->ns += ns;
+   }
    return report(run);
 }
 
@@ -271,7 +276,7 @@ static const char **value_option(struct run *run, const char *word)
 int agx_cmd_run(int argc, char **argv)
 {
    static struct run run; /* large */
-   run = (struct run){.device = "auto", .stats_fd = -1, .json = {.file = stdout}};
+   run = (struct run){.device = "auto", .repeat = 1, .stats_fd = -1, .json = {.file = stdout}};
    for (int i = 1; i < argc; i++) {
       const char **value = value_option(&run, argv[i]);
       if (strcmp(argv[i], "--json") == 0)
@@ -280,12 +285,17 @@ int agx_cmd_run(int argc, char **argv)
          run.wants_stats = true;
       else if (strcmp(argv[i], "--bounds") == 0)
          run.wants_bounds = true;
-      else if (strcmp(argv[i], "--robust") == 0 && i + 1 < argc) {
+      else if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc) {
+         char *end;
+         run.repeat = strtoull(argv[++i], &end, 10);
+         if (argv[i][0] < '0' || argv[i][0] > '9' || *end || run.repeat == 0)
+            return agx_tool_usage(argv[0], "--repeat %s: a number from 1 on is wanted", argv[i]);
+      } else if (strcmp(argv[i], "--robust") == 0 && i + 1 < argc) {
          if (!agx_tool_robust_parse(&run.robust, argv[++i]))
             return agx_tool_usage(argv[0], "--robust %s: " AGX_TOOL_ROBUST_VALUES, argv[i]);
       } else if (value && i + 1 < argc)
          *value = argv[++i];
-      else if (value || strcmp(argv[i], "--robust") == 0)
+      else if (value || strcmp(argv[i], "--robust") == 0 || strcmp(argv[i], "--repeat") == 0)
          return agx_tool_usage(argv[0], "%s needs a value", argv[i]);
       else if (argv[i][0] == '-')
          return agx_tool_usage(argv[0], "unknown option %s", argv[i]);

@@ -91,6 +91,11 @@ AGX_MUST_CHECK agx_status agxw_capture_page(struct agxw_capture_reader *reader,
  * equal are taken for equal. */
 uint64_t agxw_capture_hash(const void *page);
 
+/* Which of count pages (AGXW_CAPTURE_RUN_PAGES at most) of a memory file's mapping have memory, a
+ * bit each; the others are zero, and reading them would give them memory. All bits where that can't
+ * be told. */
+uint64_t agxw_capture_present(const void *memory, uint64_t count);
+
 /* ---- state ------------------------------------------------------------- */
 
 struct agxw_capture_state;  /* all recorded devices at some point of the file */

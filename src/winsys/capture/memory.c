@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a recorder knows of the device's objects, and their contents: each bound object is mapped,
- * and its pages are compared by hashes with what was last written of them.
+ * and its pages are compared with what was last written of them: with copies as long as these are
+ * few, which takes a quarter of the time, else by hashes (docs/decisions/0043).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
 #include "winsys/capture/capture.h"
 #include "winsys/capture/recorder_impl.h"
 
-#define PAGE_BYTES AGXW_CAPTURE_PAGE_BYTES
+#define PAGE_BYTES   AGXW_CAPTURE_PAGE_BYTES
+#define MAX_COPIES   (UINT64_C(64) << 20)
+#define LEAST_SPARSE (UINT64_C(1) << 20) /* smaller objects are filled by looking at them */
+#define OLD          UINT64_MAX          /* in place of a hash: written anew */
 
 /* ---- objects ---- */
 
@@ -58,9 +63,14 @@ static void unmap_object(struct agxw_recorder *recorder, struct agxw_recorded_ob
 {
    if (object->memory)
       recorder->ops->munmap(recorder->user, object->memory, object->size);
+   if (object->copies) {
+      munmap(object->copies, object->size);
+      recorder->copied_bytes -= object->size;
+   }
    free(object->hashes);
    object->memory = NULL;
    object->hashes = NULL;
+   object->copies = NULL;
 }
 
 /* The last object takes the place of the one that goes. */
@@ -135,6 +145,19 @@ void agxw_recorder_follow(struct agxw_recorder *recorder, uint32_t request, cons
 
 /* ---- contents ---- */
 
+/* Memory that takes none until something is copied there. */
+static void make_copies(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
+{
+   if (object->size > MAX_COPIES - recorder->copied_bytes)
+      return;
+   void *memory = mmap(NULL, object->size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   if (memory == MAP_FAILED)
+      return;
+   object->copies = memory;
+   recorder->copied_bytes += object->size;
+}
+
 static bool map_object(struct agxw_recorder *recorder, struct agxw_recorded_object *object)
 {
    if (object->memory)
@@ -146,8 +169,10 @@ static bool map_object(struct agxw_recorder *recorder, struct agxw_recorded_obje
       error = -ENOMEM;
    if (!error)
       object->memory = recorder->ops->mmap(recorder->user, get.offset, object->size, &error);
-   if (object->memory)
+   if (object->memory) {
+      make_copies(recorder, object);
       return true;
+   }
    agxw_capture_put_note(recorder->file, &recorder->origin, "buffer %u can't be read: %s",
                          object->handle, strerror(abs(error)));
    free(object->hashes);
@@ -166,15 +191,48 @@ static void put_run(struct agxw_recorder *recorder, const struct agxw_recorded_o
                              (size_t)count * PAGE_BYTES);
 }
 
-/* Runs of changed pages become one record each. A page is hashed as it was copied: it may change
- * while it is looked at. */
+static bool is_changed(const struct agxw_recorded_object *object, uint64_t i)
+{
+   const uint8_t *page = object->memory + i * PAGE_BYTES;
+   if (!object->copies || object->hashes[i] == OLD)
+      return agxw_capture_hash(page) != object->hashes[i];
+   return memcmp(object->copies + i * PAGE_BYTES, page, PAGE_BYTES) != 0;
+}
+
+static void remember(struct agxw_recorded_object *object, uint64_t i, const uint8_t *written)
+{
+   if (!object->copies) {
+      object->hashes[i] = agxw_capture_hash(written);
+      return;
+   }
+   memcpy(object->copies + i * PAGE_BYTES, written, PAGE_BYTES);
+   object->hashes[i] = 1;
+}
+
+/* Which of the pages from i on, up to a run of them, have to be looked at. */
+static uint64_t present_pages(const struct agxw_recorder *recorder,
+                              const struct agxw_recorded_object *object, uint64_t i)
+{
+   uint64_t count = AGX_MIN(object->size / PAGE_BYTES - i, AGXW_CAPTURE_RUN_PAGES), present;
+   if (!recorder->has_holes || object->size < LEAST_SPARSE)
+      return UINT64_MAX;
+   present = agxw_capture_present(object->memory + i * PAGE_BYTES, count);
+   for (uint64_t at = 0; at < count; at++)
+      present |= (uint64_t)(object->hashes[i + at] != 0) << at; /* it had something */
+   return present;
+}
+
+/* Runs of changed pages become one record each. A page is remembered as it was copied: it may
+ * change while it is looked at. */
 static void put_changes(struct agxw_recorder *recorder, struct agxw_recorded_object *object,
                         enum agxw_capture_moment moment)
 {
-   uint64_t pages = object->size / PAGE_BYTES, first = 0, count = 0;
+   uint64_t pages = object->size / PAGE_BYTES, first = 0, count = 0, present = 0;
    for (uint64_t i = 0; i < pages; i++) {
-      const uint8_t *page = object->memory + i * PAGE_BYTES;
-      if (agxw_capture_hash(page) == object->hashes[i]) {
+      if (i % AGXW_CAPTURE_RUN_PAGES == 0)
+         present = present_pages(recorder, object, i);
+      bool is_there = present >> i % AGXW_CAPTURE_RUN_PAGES & 1;
+      if (!is_there || !is_changed(object, i)) {
          put_run(recorder, object, moment, first, count);
          count = 0;
          continue;
@@ -186,8 +244,8 @@ static void put_changes(struct agxw_recorder *recorder, struct agxw_recorded_obj
       if (count == 0)
          first = i;
       uint8_t *copy = recorder->run + count++ * PAGE_BYTES;
-      memcpy(copy, page, PAGE_BYTES);
-      object->hashes[i] = agxw_capture_hash(copy);
+      memcpy(copy, object->memory + i * PAGE_BYTES, PAGE_BYTES);
+      remember(object, i, copy);
    }
    put_run(recorder, object, moment, first, count);
 }
@@ -202,7 +260,7 @@ static void forget_old(struct agxw_recorder *recorder)
    for (size_t i = 0; i < recorder->object_count; i++)
       for (uint64_t j = 0;
            recorder->objects[i].hashes && j < recorder->objects[i].size / PAGE_BYTES; j++)
-         recorder->objects[i].hashes[j] = UINT64_MAX;
+         recorder->objects[i].hashes[j] = OLD;
 }
 
 void agxw_recorder_put_memory(struct agxw_recorder *recorder, enum agxw_capture_moment moment)

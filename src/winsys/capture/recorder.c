@@ -308,6 +308,7 @@ agx_status agxw_recorder_create(struct agxw_capture_file *file, const struct agx
    if (!recorder)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for the recorder of %s", name);
    *recorder = (struct agxw_recorder){.file = file, .ops = ops, .user = user};
+   recorder->has_holes = strncmp(name, "virtual:", 8) == 0;
    agxw_capture_lock(file);
    recorder->generation = agxw_capture_generation(file);
    recorder->origin =

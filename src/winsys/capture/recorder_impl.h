@@ -13,7 +13,9 @@ struct agxw_recorded_object {
    uint64_t size;
    bool is_bound;
    uint8_t *memory;  /* our own mapping; NULL until first looked at */
-   uint64_t *hashes; /* per page, of what was last written; 0: zero page */
+   uint64_t *hashes; /* per page, of what was last written; 0: zero page. With copies, 1 for all
+                        others, and OLD for what isn't known */
+   uint8_t *copies;  /* of what was last written; NULL: there are too many */
 };
 
 struct agxw_recorder {
@@ -25,6 +27,8 @@ struct agxw_recorder {
    uint32_t done;       /* a syncobj of our own that submissions signal; 0: none yet */
    struct agxw_recorded_object *objects;
    size_t object_count, object_capacity;
+   uint64_t copied_bytes;    /* of objects that have copies */
+   bool has_holes;           /* objects are mapped from memory files */
    struct agx_table handles; /* 1 + index of the object */
    uint8_t *run;             /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
    bool is_short;            /* of memory: what is missing is not recorded */
