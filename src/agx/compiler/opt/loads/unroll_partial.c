@@ -25,8 +25,10 @@
 #include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_SIZE 48u  /* instructions in all copies ... */
-#define MAX_LONG 96u  /* ... where none are left over, or loads of four join or wait together */
+#define MAX_SIZE 48u /* instructions in all copies ... */
+#define MAX_LONG 96u /* ... where none are left over, or loads of four join or wait together */
+#define MAX_JOIN                                                                                   \
+   128u /* ... where neighbours may join: scalars, which vectors of four have room for */
 #define MAX_COPY 384u /* with what is the same in all iterations, until opt_cse joins it */
 #define MAX_STEP 8    /* longer ones share a loop among lanes: few iterations each */
 
@@ -57,10 +59,21 @@ static bool has_private_order(const struct agxc_loop_shape *shape)
    return shape->private_loads && shape->private_stores;
 }
 
+static bool loads_scalars(const struct agxc_loop_shape *shape)
+{
+   agxc_foreach_loop_block (block, shape->shader, shape->loop)
+      agxc_foreach_instr (instr, block)
+         if (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_dest(instr)->count == 1)
+            return true;
+   return false;
+}
+
 /* Two iterations at a time save half of the waits, and need a second loop for that. */
 static uint32_t most_instructions(const struct agxc_induction *c, unsigned factor)
 {
    bool loads = c->shape.flags & AGXC_READS_MEMORY && factor == AGXC_LOADS_MAX_ITERATIONS;
+   if (loads && loads_scalars(&c->shape))
+      return MAX_JOIN;
    return goes_up(c, factor) || loads ? MAX_LONG : MAX_SIZE;
 }
 
