@@ -3,9 +3,10 @@
  * Constant folding, identities and changes of width; the rules for integers, booleans and floats
  * are in algebraic_*.c. Constants move to the second source, multiplications by powers of two
  * become shifts, and constant parts of offsets gather at the outside, where the addresses of
- * selection look for them. Before and after: generic SSA; what a rule replaces becomes a move,
- * which opt_copy_prop looks through. Runs whenever constants have appeared: first of all, behind
- * opt_unroll, behind the lower_* passes and behind opt_if_conversion.
+ * selection look for them. In the arms of an if its condition is a constant. Before and after:
+ * generic SSA; what a rule replaces becomes a move, which opt_copy_prop looks through. Runs
+ * whenever constants have appeared: first of all, behind opt_unroll, behind the lower_* passes and
+ * behind opt_if_conversion.
  */
 #include "agx/compiler/opt/algebraic.h"
 #include "agx/compiler/analysis/offset.h"
@@ -13,6 +14,8 @@
 #include "agx/compiler/opt/opt.h"
 
 #define is_const agxc_alg_is_const
+
+#define MAX_IFS 8u /* around an instruction, whose conditions it looks at */
 
 static struct agxc_ref source_or_none(const struct agxc_instr *instr, enum agxc_src_name name)
 {
@@ -360,6 +363,42 @@ struct agxc_ref agxc_algebra_build(struct agxc_algebra *algebra, enum agxc_op op
    return instr->op == AGXC_OP_MOV ? *agxc_src_a(instr) : result;
 }
 
+/* ---- what an if around decides ----------------------------------------- */
+
+/* In an arm, the condition of its if is known: whether it is this boolean, and then its value. */
+static bool is_decided(const struct agxc_block *block, const struct agxc_ref *boolean, bool *value)
+{
+   const struct agxc_node *node = &block->node;
+   const struct agxc_ref wanted = agxc_skip_moves(*boolean);
+   for (unsigned i = 0; node->parent && i < MAX_IFS; i++, node = node->parent) {
+      const struct agxc_node *parent = node->parent;
+      if (parent->kind != AGXC_NODE_IF)
+         continue;
+      const struct agxc_instr *branch = agxc_terminator(agxc_block_before(parent));
+      *value = node->list == &agxc_as_if(parent)->then_list;
+      const struct agxc_ref condition = agxc_skip_moves(*agxc_src_condition(branch));
+      if (agxc_same_ref(&condition, &wanted))
+         return true;
+   }
+   return false;
+}
+
+static bool settle(struct agxc_algebra *algebra, struct agxc_instr *instr)
+{
+   bool progress = false, value;
+   if (instr->op == AGXC_OP_PHI) /* reads at the end of other blocks */
+      return false;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->bits == 1 && src->count == 1 &&
+          is_decided(instr->block, src, &value)) {
+         if (src->value->id < algebra->use_count)
+            algebra->uses[src->value->id]--;
+         *src = agxc_imm(value, 1);
+         progress = true;
+      }
+   return progress;
+}
+
 bool agxc_opt_algebraic(struct agxc_shader *shader)
 {
    struct agxc_algebra algebra = {.shader = shader, .use_count = shader->value_count};
@@ -367,6 +406,6 @@ bool agxc_opt_algebraic(struct agxc_shader *shader)
    agxc_index(shader);
    algebra.uses = agxc_count_uses(shader);
    agxc_foreach_instr_of_safe (instr, shader)
-      progress |= visit(&algebra, instr);
+      progress |= settle(&algebra, instr) | visit(&algebra, instr);
    return progress;
 }
