@@ -356,6 +356,27 @@ static void a_dispatch_is_there_with_its_heat(void **state)
    free(golden);
 }
 
+/* A page of a damaged file has what stands before the damage. */
+static void without_figures_there_is_a_page(void **state)
+{
+   char arguments[256], command[256], *golden = agx_test_path("golden/dispatch.capture");
+   snprintf(arguments, sizeof(arguments), "--no-replay %s", golden);
+   struct page *page = make_page(arguments);
+   holds(page);
+   assert_non_null(strstr(page->data, "\"dispatch_count\": 2, \"counted\": 0,"));
+   assert_non_null(strstr(page->data, "\"wait group=a\", 0, 0,"));
+   free_page(page);
+   snprintf(command, sizeof(command), "head -c -20 '%s' > '%s/cut.capture'", golden, folder);
+   assert_int_equal(system(command), 0);
+   snprintf(arguments, sizeof(arguments), "%s/cut.capture", folder);
+   page = make_page(arguments);
+   holds(page);
+   assert_non_null(strstr(page->data, "\"trouble\": \"The capture ends early: "));
+   assert_non_null(strstr(page->data, "\"dispatch_count\": 2, \"counted\": 2,"));
+   free_page(page);
+   free(golden);
+}
+
 static void options_are_checked(void **state)
 {
    static const struct {
@@ -388,6 +409,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test_setup_teardown(what_has_no_room_is_counted, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(a_dispatch_is_there_with_its_heat, make_folder,
                                       remove_folder),
+      cmocka_unit_test_setup_teardown(without_figures_there_is_a_page, make_folder, remove_folder),
       cmocka_unit_test(options_are_checked),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

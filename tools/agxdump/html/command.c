@@ -30,6 +30,7 @@ static const char help[] =
    "page names\n"
    "                 it, and the source lines that it has\n"
    "  --source DIR   where sources are that no executable has inside\n"
+   "  --no-replay    without figures and heat, which take as long as the kernels do\n"
    "  --bytes N      contents of each buffer to show; 2048 without it, 0 for none\n";
 
 struct page {
@@ -68,6 +69,10 @@ static agx_status take_value(struct page *page, const char *name, const char *va
 static agx_status parse(struct page *page, int argc, char **argv)
 {
    for (int i = 2; i < argc; i++) {
+      if (strcmp(argv[i], "--no-replay") == 0) {
+         page->captures[0].is_read_only = page->captures[1].is_read_only = true;
+         continue;
+      }
       if (argv[i][0] == '-' && i + 1 == argc)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: its value is missing", argv[i]);
       if (argv[i][0] == '-') {

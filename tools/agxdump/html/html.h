@@ -125,6 +125,7 @@ struct html_capture {
    char node[64];
    const struct agx_chip *chip;
    uint32_t contents; /* bytes of each buffer */
+   bool is_read_only; /* not replayed: nothing is counted */
    struct agxw_capture_reader *reader;
    struct agxw_capture_state *state;
    struct dump_dispatches dispatches; /* without their code */

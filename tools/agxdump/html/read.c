@@ -484,7 +484,8 @@ agx_status html_read(struct html_capture *capture, const struct html_sources *so
    if (status != AGX_OK)
       snprintf(capture->trouble, sizeof(capture->trouble), "The capture ends early: %s",
                agx_error_peek());
-   replay(capture);
+   if (!capture->is_read_only)
+      replay(capture);
    return choose_kernels(capture, sources);
 }
 
