@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "cut.h"
 #include "replay.h"
 
@@ -76,10 +77,13 @@ agx_status cut_take_image(const struct cut *cut, uint64_t submission, struct rep
       uint32_t object = buffer->handle && buffer->is_bound && buffer->memory
                            ? cut_object_of(cut, submission, device, buffer->recorded)
                            : UINT32_MAX;
-      for (uint64_t page = 0;
-           object != UINT32_MAX && page < buffer->bytes / AGXW_CAPTURE_PAGE_BYTES; page++) {
+      uint64_t pages = object != UINT32_MAX ? buffer->bytes / AGXW_CAPTURE_PAGE_BYTES : 0;
+      uint64_t present = 0; /* replays with images are of the virtual AGX, whose memory has holes */
+      for (uint64_t page = 0; page < pages; page++) {
          const uint8_t *data = buffer->memory + page * AGXW_CAPTURE_PAGE_BYTES;
-         if (agxw_capture_hash(data) != 0)
+         if (page % AGXW_CAPTURE_RUN_PAGES == 0)
+            present = agxw_capture_present(data, AGX_MIN(pages - page, AGXW_CAPTURE_RUN_PAGES));
+         if (present >> page % AGXW_CAPTURE_RUN_PAGES & 1 && agxw_capture_hash(data) != 0)
             AGX_TRY(cut_image_add(image, object, page, data));
       }
    }
