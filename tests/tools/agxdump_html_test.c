@@ -349,7 +349,7 @@ static void a_dispatch_is_there_with_its_heat(void **state)
    assert_non_null(
       strstr(page->data, "\"load r=r0 base=du0 index=0 format=i32 mask=x group=a\", 2, "));
    assert_non_null(strstr(page->data, "\"wait group=a\", 2, "));
-   assert_non_null(strstr(page->data, ", 0, [0]]"));
+   assert_non_null(strstr(page->data, ", 0, [0], 0, -1]"));
    assert_non_null(strstr(page->data, "\"label\": \"data\""));
    assert_null(strstr(page->data, "\"pairs\""));
    free_page(page);

@@ -26,9 +26,10 @@ static const char help[] =
    "both, and what differs. Only its owner may read it: it has contents of memory.\n"
    "\n"
    "  -o DIR         made when it isn't there\n"
-   "  --program ELF  an executable of ours (agx compile); where its code is in the capture, the "
-   "page names\n"
-   "                 it, and the source lines that it has\n"
+   "  --program PATH an executable of ours (agx compile), or a folder of them such as the driver's "
+   "cache; where\n"
+   "                 its code is in the capture, the page names it, and the source lines that it "
+   "has\n"
    "  --source DIR   where sources are that no executable has inside\n"
    "  --no-replay    without figures and heat, which take as long as the kernels do\n"
    "  --bytes N      contents of each buffer to show; 2048 without it, 0 for none\n";
@@ -48,7 +49,7 @@ static agx_status take_value(struct page *page, const char *name, const char *va
       return AGX_OK;
    }
    if (strcmp(name, "--program") == 0)
-      return html_add_program(&page->sources, value);
+      return programs_add(&page->sources.programs, value);
    if (strcmp(name, "--source") == 0) {
       if (page->sources.folder_count == AGX_COUNT(page->sources.folders))
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "--source %s: more than %zu folders", value,

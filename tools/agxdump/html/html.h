@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 #include "agxdump/dispatches.h"
+#include "agxdump/programs.h"
 #include "agxdump/stats.h"
 #include "base/json.h"
 #include "base/table.h"
-#include "program/lines.h"
 
 /* What one capture may add to the page. */
 #define HTML_MAX_ROWS         5000u /* dispatches, submissions */
@@ -24,7 +24,7 @@
 #define HTML_MAX_SOURCE       (1u << 20)
 #define HTML_MAX_NOTES        100u
 #define HTML_DEFAULT_CONTENTS 2048u
-#define HTML_MAX_PROGRAMS     64
+#define HTML_NO_PROGRAM       UINT32_MAX
 
 /* ---- text ---- */
 
@@ -39,26 +39,22 @@ void html_bytes(struct agx_json *json, const char *name, const uint8_t *data, si
 
 /* ---- sources ---- */
 
-/* Programs that code of a capture may be, and the files that their lines name. */
+/* Files of source that the page has; those of a program from its first on. */
 struct html_sources {
+   struct programs programs;
    struct html_program {
-      const struct agx_program *program;
-      struct agx_lines lines;
-      uint32_t first_file; /* of the page, of its files */
-   } programs[HTML_MAX_PROGRAMS];
-   uint32_t program_count;
-   struct agx_module *modules[HTML_MAX_PROGRAMS];
-   uint32_t module_count;
+      const struct known_program *known;
+      uint32_t first_file;
+   } * used; /* programs whose code was found */
+   uint32_t used_count, file_count;
    const char *folders[8]; /* where files are looked for whose text no module has */
-   uint32_t folder_count, file_count;
+   uint32_t folder_count;
 };
 
-/* Reads an executable file of ours, to be matched with code. */
-AGX_MUST_CHECK agx_status html_add_program(struct html_sources *sources, const char *path);
-/* The program whose code and preamble are these, or NULL. */
-const struct html_program *html_find_program(const struct html_sources *sources,
-                                             const struct dump_code *main,
-                                             const struct dump_code *preamble);
+/* Finds the program with that code. *out_index, of sources->used, is HTML_NO_PROGRAM where there is
+ * none. */
+AGX_MUST_CHECK agx_status html_find_program(struct html_sources *sources,
+                                            const struct dump_code *main, uint32_t *out_index);
 /* The line of the byte `offset` of the code or the preamble: the page's number of its file. */
 bool html_find_line(const struct html_program *program, bool is_preamble, uint32_t offset,
                     uint32_t *out_file, struct agx_source_line *out_line);
@@ -80,9 +76,9 @@ struct html_kernel {
    uint64_t dispatches;
    struct stat_row sum; /* of those that were counted: sum.count */
    char label[32];      /* of the buffer that the code lies in */
-   const struct html_program *program;
-   uint64_t elsewhere; /* cycles of executed code that is in neither */
-   bool has_code;      /* there is room for it in the page */
+   uint32_t program;    /* of sources->used, or HTML_NO_PROGRAM */
+   uint64_t elsewhere;  /* cycles of executed code that is in neither */
+   bool has_code;       /* there is room for it in the page */
 };
 
 struct html_dispatch {
@@ -139,8 +135,7 @@ struct html_capture {
 
 /* Reads the file, replays it, and finds its programs. What a damaged file has up to there stays,
  * with its text in trouble. */
-AGX_MUST_CHECK agx_status html_read(struct html_capture *capture,
-                                    const struct html_sources *sources);
+AGX_MUST_CHECK agx_status html_read(struct html_capture *capture, struct html_sources *sources);
 /* Frees all. */
 void html_free(struct html_capture *capture);
 /* Writes the members of the page's object: one capture, or two with what stands beside what. */

@@ -242,8 +242,9 @@ function legend(what) {
   return el("div", {class: "legend"}, el("span", {}, "Heat is the share of the kernel’s " + what + ":"),
     steps.map((text, i) => el("span", {}, el("i", {class: "h" + (i + 1)}), text)));
 }
-function instrText(text) {
-  return text.split(REGISTER).map((piece, i) => i % 2 ? el("span", {class: "reg"}, piece) : piece);
+// As deep as the control flow around it, where that is known.
+function instrText(text, depth) {
+  return (depth ? ["\u2003".repeat(Math.min(depth, 8))] : []).concat(text.split(REGISTER).map((piece, i) => i % 2 ? el("span", {class: "reg"}, piece) : piece));
 }
 function sourceOf(line) {
   const file = line && data.files[line[0]];
@@ -255,7 +256,7 @@ const baseName = name => name.slice(name.lastIndexOf("/") + 1);
 function codeTable(kernel, measure) {
   const total = costOfKernel(kernel, measure), cost = MEASURES[measure][2], hasLines = parts(kernel).some(part => part[1].some(it => it[9])), body = el("tbody");
   const files = new Set(parts(kernel).flatMap(part => part[1].map(it => it[9] && it[9][0])).filter(it => it !== 0));
-  const names = ["heat", "executed", "stalled", "load-store", "offset", "instruction"].concat(hasLines ? ["line", "source"] : [], "waits for");
+  const names = ["heat", "executed", "stalled", "load-store", "offset", "instruction"].concat(hasLines ? ["line", "source"] : [], "waits ←, jumps →");
   const makers = [];
   for (const [name, code] of parts(kernel)) {
     if (!code.length) continue;
@@ -267,10 +268,10 @@ function codeTable(kernel, measure) {
       const row = el("tr", {tabindex: "-1", class: place && place !== before ? "here" : ""},
         el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
         el("td", {class: "number"}, it[3] ? whole(it[3]) : ""), el("td", {class: "number"}, it[4] ? whole(it[4]) : ""),
-        el("td", {class: "number"}, it[6] ? whole(it[6]) : ""), el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2])),
+        el("td", {class: "number"}, it[6] ? whole(it[6]) : ""), el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2], it[11])),
         hasLines ? [el("td", {class: "line number", title: place}, source ? (files.size > 1 ? baseName(source.name) + ":" : "") + source.line : ""),
           el("td", {class: "source"}, place !== before && source && source.text !== undefined ? source.text.trimStart() : "")] : null,
-        el("td", {class: "wait"}, it[10] ? "← " + (it[10].map(i => code[i][0].toString(16)).join(" ") || "nothing before it") : ""));
+        el("td", {class: "wait"}, it[10] ? "← " + it[10].map(i => code[i][0].toString(16)).join(" ") : it[12] >= 0 ? "→ " + it[12].toString(16) : ""));
       before = place;
       row.share = share;
       row.awaited = it[10];
@@ -384,7 +385,7 @@ class Detail {
     const said = kernel.dispatches > 1 ? "Heat is the sum of " + plural(kernel.sum.count, "execution") + " of this kernel. " : "";
     this.area.replaceChildren(legend(MEASURES[measure][1]), el("div", {class: "box", role: "region", "aria-label": this.view ? "Source" : "Assembly"}, table),
       el("p", {class: "hint"}, said + (this.view ? "Enter on a line shows its hottest instruction." :
-        "A wait names the operations before it that it waits for, by offset, in the order of the code.") + (kernel.cut ? " The code could not be decoded to its end." : "")));
+        "By offset: what a wait waits for, in the order of the code, and where a jump leads.") + (kernel.cut ? " The code could not be decoded to its end." : "")));
   }
   jump(place) {
     this.view = 0;

@@ -444,7 +444,7 @@ static int by_cycles(const void *a, const void *b)
 }
 
 /* Code has a bound: the kernels that take most come first. */
-static agx_status choose_kernels(struct html_capture *capture, const struct html_sources *sources)
+static agx_status choose_kernels(struct html_capture *capture, struct html_sources *sources)
 {
    struct html_kernel *kernels = capture->kernels.data;
    struct html_kernel **order = malloc((capture->kernels.count + 1) * sizeof(struct html_kernel *));
@@ -454,18 +454,19 @@ static agx_status choose_kernels(struct html_capture *capture, const struct html
    for (size_t i = 0; i < capture->kernels.count; i++)
       order[i] = &kernels[i];
    qsort(order, capture->kernels.count, sizeof(struct html_kernel *), by_cycles);
-   for (size_t i = 0; i < capture->kernels.count; i++) {
+   agx_status status = AGX_OK;
+   for (size_t i = 0; i < capture->kernels.count && status == AGX_OK; i++) {
       struct html_kernel *it = order[i];
       size_t wanted = it->code[0].count + it->code[1].count;
       it->has_code = wanted <= room;
       room -= it->has_code ? wanted : 0;
-      it->program = html_find_program(sources, &it->code[0], &it->code[1]);
+      status = html_find_program(sources, &it->code[0], &it->program);
    }
    free(order);
-   return AGX_OK;
+   return status;
 }
 
-agx_status html_read(struct html_capture *capture, const struct html_sources *sources)
+agx_status html_read(struct html_capture *capture, struct html_sources *sources)
 {
    int fd = open(capture->path, O_RDONLY | O_CLOEXEC);
    if (fd < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From code to source lines: executable files that were given by name are compared with the code of
- * a capture, byte by byte; the files that their tables of lines name are read from the module's
- * own text, or from the folders that were given.
+ * From code to source lines: the programs that code of a capture was found to be, and the files
+ * that their tables of lines name, which are read from the module's own text, or from the folders
+ * that were given.
  */
 #include "html.h"
 
@@ -33,84 +33,42 @@ static agx_status read_whole(const char *path, size_t most, uint8_t **out_data, 
    return AGX_OK;
 }
 
-static agx_status add(struct html_sources *sources, const struct agx_program *program)
+agx_status html_find_program(struct html_sources *sources, const struct dump_code *main,
+                             uint32_t *out_index)
 {
-   if (sources->program_count == HTML_MAX_PROGRAMS)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "more than %d programs", HTML_MAX_PROGRAMS);
-   struct html_program *it = &sources->programs[sources->program_count];
-   *it = (struct html_program){.program = program, .first_file = sources->file_count};
-   AGX_TRY(agx_lines_init(program, NULL, &it->lines));
-   sources->program_count++;
-   sources->file_count += it->lines.file_count;
-   return AGX_OK;
-}
-
-agx_status html_add_program(struct html_sources *sources, const char *path)
-{
-   uint8_t *image = NULL;
-   size_t size = 0;
-   if (sources->module_count == HTML_MAX_PROGRAMS)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "more than %d programs", HTML_MAX_PROGRAMS);
-   AGX_TRY(read_whole(path, 64u << 20, &image, &size));
-   struct agx_module **module = &sources->modules[sources->module_count];
-   agx_status status = agx_module_read_elf(image, size, NULL, module);
-   free(image);
-   if (status != AGX_OK) {
-      agx_error_prefix("%s", path);
-      return status;
-   }
-   sources->module_count++;
-   for (uint32_t i = 0; i < (*module)->program_count; i++) {
-      const struct agx_program *program = (*module)->programs[i];
-      AGX_TRY(add(sources, program));
-      if (program->unchecked)
-         AGX_TRY(add(sources, program->unchecked));
-   }
+   const struct known_program *known = programs_find(&sources->programs, main);
+   *out_index = HTML_NO_PROGRAM;
+   if (!known)
+      return AGX_OK;
+   for (uint32_t i = 0; i < sources->used_count; i++)
+      if (sources->used[i].known == known) {
+         *out_index = i;
+         return AGX_OK;
+      }
+   struct html_program *used =
+      realloc(sources->used, (sources->used_count + 1) * sizeof(*sources->used));
+   if (!used)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for the programs of the page");
+   sources->used = used;
+   used[sources->used_count] = (struct html_program){known, sources->file_count};
+   sources->file_count += known->lines.file_count;
+   *out_index = sources->used_count++;
    return AGX_OK;
 }
 
 void html_free_sources(struct html_sources *sources)
 {
-   for (uint32_t i = 0; i < sources->program_count; i++)
-      agx_lines_fini(&sources->programs[i].lines);
-   for (uint32_t i = 0; i < sources->module_count; i++)
-      agx_module_release(sources->modules[i]);
-}
-
-static bool is_same_code(const struct dump_code *code, const uint8_t *bytes, uint32_t size)
-{
-   if (code->count == 0 || !bytes)
-      return code->count == 0 && !bytes;
-   for (size_t i = 0; i < code->count; i++) {
-      const struct dump_instr *it = &code->instrs[i];
-      if (!agx_range_fits(it->offset, it->length, size) ||
-          memcmp(it->bytes, bytes + it->offset, it->length) != 0)
-         return false;
-   }
-   return true;
-}
-
-const struct html_program *html_find_program(const struct html_sources *sources,
-                                             const struct dump_code *main,
-                                             const struct dump_code *preamble)
-{
-   for (uint32_t i = 0; i < sources->program_count && main->count > 0; i++) {
-      const struct agx_program *program = sources->programs[i].program;
-      if (is_same_code(main, program->code, program->code_B) &&
-          is_same_code(preamble, program->preamble, program->preamble_B))
-         return &sources->programs[i];
-   }
-   return NULL;
+   programs_free(&sources->programs);
+   free(sources->used);
 }
 
 bool html_find_line(const struct html_program *program, bool is_preamble, uint32_t offset,
                     uint32_t *out_file, struct agx_source_line *out_line)
 {
-   uint32_t base = is_preamble ? agx_program_preamble_at(program->program->code_B) : 0;
-   if (!agx_lines_find(&program->lines, base + offset, out_line))
+   if (!programs_find_line(program->known, is_preamble, offset, out_line))
       return false;
    uint32_t file = 0;
-   while (program->lines.files[file].name != out_line->file)
+   while (program->known->lines.files[file].name != out_line->file)
       file++;
    *out_file = program->first_file + file;
    return true;
@@ -163,8 +121,8 @@ void html_write_files(struct agx_json *json, const struct html_sources *sources)
 {
    size_t room = HTML_MAX_SOURCE;
    agx_json_open(json, "files", '[');
-   for (uint32_t i = 0; i < sources->program_count; i++) {
-      const struct agx_lines *lines = &sources->programs[i].lines;
+   for (uint32_t i = 0; i < sources->used_count; i++) {
+      const struct agx_lines *lines = &sources->used[i].known->lines;
       for (uint32_t j = 0; j < lines->file_count; j++) {
          const struct agx_line_file *file = &lines->files[j];
          uint8_t *own = NULL;

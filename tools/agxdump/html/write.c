@@ -47,45 +47,47 @@ static void write_sum(struct agx_json *json, const char *name, const struct stat
    agx_json_close(json, '}');
 }
 
-/* The scoreboard group that the instruction names, or -1. */
-static int group_of(const struct agx_isa_instr *instr)
+/* What a wait waits for, in the order of the code; 0 for other instructions. */
+static void write_waits(struct agx_json *json, const struct code_note *notes, size_t at)
 {
-   const struct agx_isa_info *info = agx_isa_info((enum agx_isa_op)instr->op);
-   for (unsigned i = 0; i < info->operand_count; i++)
-      if (strcmp(info->operand[i].name, "group") == 0)
-         return (int)(instr->operand[i].value & 1);
-   return -1;
-}
-
-/* What a wait waits for, in the order of the code: operations of its group since the last one. */
-struct waits {
-   size_t since[2];
-};
-
-static void write_waits(struct agx_json *json, const struct dump_code *code, struct waits *waits,
-                        size_t at, int group)
-{
-   agx_json_open(json, NULL, '[');
-   for (size_t i = waits->since[group]; i < at; i++) {
-      struct agx_isa_instr instr;
-      if (agx_isa_decode(code->instrs[i].bytes, code->instrs[i].length, &instr) == AGX_OK &&
-          agx_isa_info((enum agx_isa_op)instr.op)->is_async && group_of(&instr) == group)
-         number(json, i);
+   if (notes[at].met_count == 0) {
+      number(json, 0);
+      return;
    }
+   agx_json_open(json, NULL, '[');
+   for (size_t i = notes[at].first_met; i < at; i++)
+      if (notes[i].wait == at)
+         number(json, i);
    agx_json_close(json, ']');
-   waits->since[group] = at + 1;
 }
 
-static void write_instr(struct agx_json *json, const struct html_kernel *kernel, int part,
-                        size_t at, struct waits *waits)
+static void write_place(struct agx_json *json, const struct html_sources *sources,
+                        const struct html_kernel *kernel, int part, uint32_t offset)
+{
+   struct agx_source_line line;
+   uint32_t file;
+   if (kernel->program == HTML_NO_PROGRAM ||
+       !html_find_line(&sources->used[kernel->program], part == 1, offset, &file, &line)) {
+      number(json, 0);
+      return;
+   }
+   agx_json_open(json, NULL, '[');
+   number(json, file);
+   number(json, line.line);
+   number(json, line.column);
+   agx_json_close(json, ']');
+}
+
+static void write_instr(struct agx_json *json, const struct html_sources *sources,
+                        const struct html_kernel *kernel, int part, size_t at,
+                        const struct code_note *notes)
 {
    static const struct html_heat cold;
    const struct dump_instr *it = &kernel->code[part].instrs[at];
    const struct html_heat *heat = kernel->heat[part] ? &kernel->heat[part][at] : &cold;
    char text[MAX_TEXT_B] = "?", hex[2 * AGX_ISA_MAX_BYTES + 1] = "";
    struct agx_isa_instr instr;
-   bool is_good = agx_isa_decode(it->bytes, it->length, &instr) == AGX_OK;
-   if (is_good)
+   if (agx_isa_decode(it->bytes, it->length, &instr) == AGX_OK)
       agx_isa_print(&instr, text, sizeof(text));
    for (unsigned i = 0; i < it->length; i++)
       snprintf(hex + 2 * (size_t)i, 3, "%02x", it->bytes[i]);
@@ -97,32 +99,28 @@ static void write_instr(struct agx_json *json, const struct html_kernel *kernel,
                                heat->lsu,      heat->refetch, heat->complex_pipe};
    for (size_t i = 0; i < AGX_COUNT(figures); i++)
       number(json, figures[i]);
-   struct agx_source_line line;
-   uint32_t file;
-   if (kernel->program && html_find_line(kernel->program, part == 1, it->offset, &file, &line)) {
-      agx_json_open(json, NULL, '[');
-      number(json, file);
-      number(json, line.line);
-      number(json, line.column);
-      agx_json_close(json, ']');
-   } else {
-      number(json, 0);
-   }
-   if (is_good && instr.op == AGX_ISA_OP_WAIT && group_of(&instr) >= 0)
-      write_waits(json, &kernel->code[part], waits, at, group_of(&instr));
+   write_place(json, sources, kernel, part, it->offset);
+   write_waits(json, notes, at);
+   number(json, notes[at].depth);
+   agx_json_signed(json, NULL, notes[at].target == CODE_NONE ? -1 : (int64_t)notes[at].target);
    agx_json_close(json, ']');
 }
 
-static void write_code(struct agx_json *json, const struct html_kernel *kernel, int part)
+static agx_status write_code(struct agx_json *json, const struct html_sources *sources,
+                             const struct html_kernel *kernel, int part)
 {
-   struct waits waits = {{0}};
+   struct code_note *notes = NULL;
+   AGX_TRY(code_annotate(&kernel->code[part], &notes));
    agx_json_open(json, part ? "preamble" : "code", '[');
    for (size_t i = 0; kernel->has_code && i < kernel->code[part].count; i++)
-      write_instr(json, kernel, part, i, &waits);
+      write_instr(json, sources, kernel, part, i, notes);
    agx_json_close(json, ']');
+   free(notes);
+   return AGX_OK;
 }
 
-static void write_kernels(struct agx_json *json, const struct html_capture *capture)
+static agx_status write_kernels(struct agx_json *json, const struct html_capture *capture,
+                                const struct html_sources *sources)
 {
    const struct html_kernel *kernels = capture->kernels.data;
    agx_json_open(json, "kernels", '[');
@@ -132,7 +130,10 @@ static void write_kernels(struct agx_json *json, const struct html_capture *capt
       snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)it->sum.kernel);
       agx_json_open(json, NULL, '{');
       agx_json_text(json, "hash", it->sum.count ? hash : "");
-      html_string(json, "name", it->program ? agx_program_name(it->program->program) : "");
+      html_string(json, "name",
+                  it->program == HTML_NO_PROGRAM
+                     ? ""
+                     : agx_program_name(sources->used[it->program].known->program));
       html_string(json, "label", it->label);
       agx_json_number(json, "dispatches", it->dispatches);
       agx_json_number(json, "instrs", it->code[0].count);
@@ -140,11 +141,12 @@ static void write_kernels(struct agx_json *json, const struct html_capture *capt
       agx_json_number(json, "elsewhere", it->elsewhere);
       agx_json_bool(json, "cut", it->code[0].is_cut || it->code[1].is_cut);
       write_sum(json, "sum", &it->sum);
-      write_code(json, it, 0);
-      write_code(json, it, 1);
+      AGX_TRY(write_code(json, sources, it, 0));
+      AGX_TRY(write_code(json, sources, it, 1));
       agx_json_close(json, '}');
    }
    agx_json_close(json, ']');
+   return AGX_OK;
 }
 
 /* ---- dispatches and submissions ---- */
@@ -293,7 +295,8 @@ static uint64_t cores_of(const struct agx_chip *chip)
    return chip ? (uint64_t)chip->dies * chip->clusters * chip->cores_per_cluster : 0;
 }
 
-static void write_capture(struct agx_json *json, const struct html_capture *capture)
+static agx_status write_capture(struct agx_json *json, const struct html_capture *capture,
+                                const struct html_sources *sources)
 {
    const char *slash = strrchr(capture->path, '/');
    agx_json_open(json, NULL, '{');
@@ -313,9 +316,10 @@ static void write_capture(struct agx_json *json, const struct html_capture *capt
    write_bounds(json, capture);
    write_submissions(json, capture);
    write_dispatches(json, capture);
-   write_kernels(json, capture);
+   AGX_TRY(write_kernels(json, capture, sources));
    write_buffers(json, capture);
    agx_json_close(json, '}');
+   return AGX_OK;
 }
 
 /* ---- two captures ---- */
@@ -420,7 +424,7 @@ agx_status html_write(struct agx_json *json, const struct html_capture *captures
    html_write_files(json, sources);
    agx_json_open(json, "captures", '[');
    for (uint32_t i = 0; i < count; i++)
-      write_capture(json, &captures[i]);
+      AGX_TRY(write_capture(json, &captures[i], sources));
    agx_json_close(json, ']');
    if (count == 2)
       AGX_TRY(write_comparison(json, captures));
