@@ -27,8 +27,8 @@
 
 #define MAX_SIZE 48u /* instructions in all copies ... */
 #define MAX_LONG 96u /* ... where none are left over, or loads of four join or wait together */
-#define MAX_JOIN                                                                                   \
-   128u /* ... where neighbours may join: scalars, which vectors of four have room for */
+/* ... where there is no rest and neighbours may join: scalars, four of which fit into a vector. */
+#define MAX_JOIN 128u
 #define MAX_COPY 384u /* with what is the same in all iterations, until opt_cse joins it */
 #define MAX_STEP 8    /* longer ones share a loop among lanes: few iterations each */
 
@@ -72,9 +72,9 @@ static bool loads_scalars(const struct agxc_loop_shape *shape)
 static uint32_t most_instructions(const struct agxc_induction *c, unsigned factor)
 {
    bool loads = c->shape.flags & AGXC_READS_MEMORY && factor == AGXC_LOADS_MAX_ITERATIONS;
-   if (loads && loads_scalars(&c->shape))
-      return MAX_JOIN;
-   return goes_up(c, factor) || loads ? MAX_LONG : MAX_SIZE;
+   if (goes_up(c, factor))
+      return loads && loads_scalars(&c->shape) ? MAX_JOIN : MAX_LONG;
+   return loads ? MAX_LONG : MAX_SIZE;
 }
 
 /* Instructions of an iteration without those that are the same in all. */
