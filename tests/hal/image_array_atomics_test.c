@@ -180,6 +180,7 @@ static void atomics_on_elements_of_arrays(void **state)
    }
 }
 
+/* The image that is no array for the kernel may have more layers, of which it sees the first. */
 static void atomics_on_samples(void **state)
 {
    static struct target samples, more[2];
@@ -187,9 +188,12 @@ static void atomics_on_samples(void **state)
    for (uint32_t round = 0; round < 4; round++) {
       it->robustness = round < 2 ? AGX_ROBUST_OFF : AGX_ROBUST_ZERO;
       make(it, &samples,
-           (struct agx_image_desc){
-              .type = AGX_IMAGE_2D, .width = 9, .height = 7, .samples = round % 2 ? 2 : 4},
-           0, 1);
+           (struct agx_image_desc){.type = AGX_IMAGE_2D,
+                                   .width = 9,
+                                   .height = 7,
+                                   .depth = 3 - round / 2,
+                                   .samples = round % 2 ? 2 : 4},
+           round % 2, 3 - round / 2 - round % 2);
       bind(it, 7, 0, &samples);
       for (uint32_t e = 0; e < 2; e++) {
          make(it, &more[e],

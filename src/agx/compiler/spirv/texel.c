@@ -130,7 +130,7 @@ static struct agxc_ref texel_index(struct agxc_spv *s, const struct agxc_spv_poi
 }
 
 /* Likewise of a sample. What is outside goes behind the last layer, where the driver has room: a
- * view for atomics contains that layer. */
+ * view for atomics contains that layer, whether the code sees more than the first or not. */
 static struct agxc_ref sample_index(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                     const struct agxc_ref *coord, uint32_t count, uint32_t sample)
 {
@@ -138,9 +138,8 @@ static struct agxc_ref sample_index(struct agxc_spv *s, const struct agxc_spv_po
    struct agxc_ref index =
       index_of_sample(s, image, coord, layer, agxc_spv_index(s, sample), &is_there);
    struct agxc_ref behind = agxc_spv_image_info(s, image, AGX_IMAGE_LAYER_TEXELS);
-   if (count > 2)
-      behind =
-         agxc_spv_build2(s, AGXC_OP_IMUL, behind, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH));
+   behind =
+      agxc_spv_build2(s, AGXC_OP_IMUL, behind, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH));
    return agxc_spv_select(s, is_there, index, behind);
 }
 
