@@ -299,6 +299,11 @@ class Pages(unittest.TestCase):
         self.assertRegex(self.ask("document.activeElement.querySelector('.line').title"), "row_sums.comp:13$")
         self.assertIn("load ", self.focused())
 
+    def test_a_phone_has_instruction_and_source_beside_heat(self):
+        self.open("one", width=360)
+        self.assertEqual(self.ask("document.querySelectorAll('.code .minor')[0].getClientRects().length"), 0)
+        self.assertLess(self.ask("document.querySelector('.code td.text').getBoundingClientRect().left"), 180)
+
     def test_a_submission_leads_to_its_dispatches(self):
         self.open("two")
         self.browser.press("1")

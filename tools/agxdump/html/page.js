@@ -267,8 +267,8 @@ function codeTable(kernel, measure) {
       const share = total ? cost(it) / total : 0, source = sourceOf(it[9]), place = source ? source.name + ":" + source.line : "";
       const row = el("tr", {tabindex: "-1", class: place && place !== before ? "here" : ""},
         el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
-        el("td", {class: "number"}, it[3] ? whole(it[3]) : ""), el("td", {class: "number"}, it[4] ? whole(it[4]) : ""),
-        el("td", {class: "number"}, it[6] ? whole(it[6]) : ""), el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2], it[11])),
+        el("td", {class: "number minor"}, it[3] ? whole(it[3]) : ""), el("td", {class: "number minor"}, it[4] ? whole(it[4]) : ""),
+        el("td", {class: "number minor"}, it[6] ? whole(it[6]) : ""), el("td", {class: "offset number", title: it[1]}, it[0].toString(16)), el("td", {class: "text"}, instrText(it[2], it[11])),
         hasLines ? [el("td", {class: "line number", title: place}, source ? (files.size > 1 ? baseName(source.name) + ":" : "") + source.line : ""),
           el("td", {class: "source"}, place !== before && source && source.text !== undefined ? source.text.trimStart() : "")] : null,
         el("td", {class: "wait"}, it[10] ? "← " + it[10].map(i => code[i][0].toString(16)).join(" ") : it[12] >= 0 ? "→ " + it[12].toString(16) : ""));
@@ -283,7 +283,7 @@ function codeTable(kernel, measure) {
   }
   grow(body, makers, names.length);
   const table = el("table", {class: hasLines ? "code lined" : "code", role: "grid", "aria-label": "Instructions"},
-    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", {scope: "col", class: i < 5 || name === "line" ? "number" : ""}, name)))), body);
+    el("thead", {}, el("tr", {}, names.map((name, i) => el("th", {scope: "col", class: (i < 5 || name === "line" ? "number" : "") + (i > 0 && i < 4 ? " minor" : "")}, name)))), body);
   const go = rove(body, "tr[tabindex]", "y");
   body.addEventListener("focusin", event => {
     body.querySelectorAll(".awaited").forEach(row => row.classList.remove("awaited"));
@@ -322,8 +322,8 @@ function sourceTable(kernel, measure, jump) {
     numbers.forEach(line => makers.push(() => {
       const sum = lines.get(line), share = sum && total ? sum[4] / total : 0;
       const row = el("tr", {tabindex: "-1"}, el("td", {class: "heat " + heatOf(share)}, share > 0 ? percent(share) : ""),
-        el("td", {class: "number"}, sum && sum[0] ? whole(sum[0]) : ""), el("td", {class: "number"}, sum && sum[1] ? whole(sum[1]) : ""),
-        el("td", {class: "number"}, sum && sum[2] ? whole(sum[2]) : ""), el("td", {class: "number"}, sum ? String(sum[3]) : ""), el("td", {class: "offset number"}, String(line)),
+        el("td", {class: "number minor"}, sum && sum[0] ? whole(sum[0]) : ""), el("td", {class: "number minor"}, sum && sum[1] ? whole(sum[1]) : ""),
+        el("td", {class: "number minor"}, sum && sum[2] ? whole(sum[2]) : ""), el("td", {class: "number minor"}, sum ? String(sum[3]) : ""), el("td", {class: "offset number"}, String(line)),
         el("td", {class: "source"}, text ? text[line - 1] : ""));
       const place = file.name + ":" + line;
       if (sum) row.addEventListener("keydown", event => { if (event.key === "Enter") { event.preventDefault(); jump(place); } });
@@ -335,7 +335,7 @@ function sourceTable(kernel, measure, jump) {
   rove(body, "tr[tabindex]", "y");
   body.addEventListener("click", event => { const row = event.target.closest("tr[tabindex]"); if (row) row.focus(); });
   return el("table", {class: "code", role: "grid", "aria-label": "Source lines"}, el("thead", {}, el("tr", {},
-    ["heat", "executed", "stalled", "load-store", "instrs", "line", "source"].map((name, i) => el("th", {scope: "col", class: i < 6 ? "number" : ""}, name)))), body);
+    ["heat", "executed", "stalled", "load-store", "instrs", "line", "source"].map((name, i) => el("th", {scope: "col", class: (i < 6 ? "number" : "") + (i > 0 && i < 5 ? " minor" : "")}, name)))), body);
 }
 
 function figureList(row, kernel) {
