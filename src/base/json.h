@@ -11,22 +11,29 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 struct agx_json {
    FILE *file;
    bool has_previous; /* in the innermost object or array */
 };
 
-/* Writes text in quotes, with what JSON can't hold escaped. */
+/* Writes text in quotes, with what JSON can't hold escaped; bytes that are no UTF-8 become
+ * replacement characters. */
 static inline void agx_json_quote(struct agx_json *json, const char *text)
 {
    fputc('"', json->file);
-   for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+   for (const char *at = text; *at;) {
+      size_t bytes = agx_utf8_bytes(at);
       if (*at == '"' || *at == '\\')
          fprintf(json->file, "\\%c", *at);
-      else if (*at < 0x20)
+      else if ((unsigned char)*at < 0x20 || *at == 0x7f)
          fprintf(json->file, "\\u%04x", *at);
+      else if (bytes)
+         fwrite(at, 1, bytes, json->file);
       else
-         fputc(*at, json->file);
+         fputs("\\ufffd", json->file);
+      at += bytes ? bytes : 1;
    }
    fputc('"', json->file);
 }

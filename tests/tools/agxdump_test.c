@@ -69,6 +69,33 @@ static void other_files_are_refused(void **state)
    unlink(command);
 }
 
+/* Of a recorder that cut a name in the middle of a character, or of a stranger. */
+static void labels_without_utf8_are_mended(void **state)
+{
+   char arguments[128], odd[64];
+   size_t size, count = 0;
+   char *data = agx_test_read_file(path, &size);
+   for (size_t i = 0; i + 4 <= size; i++) {
+      if (memcmp(data + i, "data", 4) == 0) {
+         memcpy(data + i, "d\x9b\xe2\x82", 4);
+         count++;
+      }
+   }
+   assert_true(count > 0);
+   snprintf(odd, sizeof(odd), "%s.odd", path);
+   FILE *file = fopen(odd, "wb");
+   assert_int_equal(fwrite(data, 1, size, file), size);
+   assert_int_equal(fclose(file), 0);
+   free(data);
+   snprintf(arguments, sizeof(arguments), "show --memory %s", odd);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+   assert_non_null(strstr(text, "\"d???\""));
+   snprintf(arguments, sizeof(arguments), "show --memory --json %s", odd);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+   assert_non_null(strstr(text, "\"d\\ufffd\\ufffd\\ufffd\""));
+   unlink(odd);
+}
+
 /* ---- record ---- */
 
 struct census {
@@ -378,6 +405,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(submissions_are_shown_by_name),
       cmocka_unit_test(json_tells_the_same),
       cmocka_unit_test(other_files_are_refused),
+      cmocka_unit_test(labels_without_utf8_are_mended),
       cmocka_unit_test(any_program_is_recorded),
       cmocka_unit_test(children_write_the_same_file),
       cmocka_unit_test(recordings_have_limits),

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static pid_t pager;
 
 bool print_has_colours(enum print_when when)
@@ -76,16 +78,21 @@ bool print_finish(void)
    return is_written || left_early;
 }
 
-/* Bytes of C1 controls in UTF-8 begin with 0xc2. */
+/* Controls of C1 are two bytes in UTF-8, of which the first is 0xc2; bytes that are no UTF-8 may be
+ * such controls to a terminal of eight bits. */
 void print_clean(const char *text, char *out, size_t capacity)
 {
    size_t at = 0;
-   for (; *text && at + 1 < capacity; text++) {
-      unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
-      bool is_control =
-         byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0);
-      out[at++] = is_control ? '?' : *text;
-      text += is_control && byte == 0xc2;
+   while (*text) {
+      size_t bytes = agx_utf8_bytes(text);
+      unsigned char first = (unsigned char)text[0], next = (unsigned char)text[1];
+      bool is_control = !bytes || first < 0x20 || first == 0x7f || (first == 0xc2 && next < 0xa0);
+      size_t length = is_control ? 1 : bytes;
+      if (at + length >= capacity)
+         break;
+      memcpy(out + at, is_control ? "?" : text, length);
+      at += length;
+      text += bytes ? bytes : 1;
    }
    out[at] = 0;
 }

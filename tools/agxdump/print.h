@@ -38,5 +38,6 @@ void print_start_pager(void);
 /* Ends the pager; returns whether all was written or the reader did not want more. */
 bool print_finish(void);
 
-/* Writes text with '?' in place of control characters; out is always terminated. */
+/* Writes text with '?' in place of control characters and of bytes that are no UTF-8; out is always
+ * terminated, behind a whole character. */
 void print_clean(const char *text, char *out, size_t capacity);

@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "hal/core/context.h"
 #include "winsys/winsys.h"
@@ -43,46 +44,9 @@ struct agx_trace {
 
 /* ---- text ----------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 sequence at text, or 0 when there is none. */
-static size_t sequence(const unsigned char *text)
-{
-   static const struct {
-      uint8_t mask, lead, bytes;
-      uint32_t least;
-   } forms[] = {
-      {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-   for (size_t f = 0; f < AGX_COUNT(forms); f++) {
-      if ((text[0] & forms[f].mask) != forms[f].lead)
-         continue;
-      uint32_t code = text[0] & (uint8_t)~forms[f].mask;
-      for (size_t i = 1; i < forms[f].bytes; i++) {
-         if ((text[i] & 0xc0) != 0x80)
-            return 0;
-         code = code << 6 | (text[i] & 0x3f);
-      }
-      bool is_half = code >= 0xd800 && code < 0xe000;
-      return code < forms[f].least || is_half || code > 0x10ffff ? 0 : forms[f].bytes;
-   }
-   return 0;
-}
-
-/* Quoted; what is no UTF-8 becomes a replacement character. */
 static void put_text(FILE *to, const char *text)
 {
-   fputc('"', to);
-   for (const unsigned char *at = (const unsigned char *)text; *at;) {
-      size_t bytes = sequence(at);
-      if (*at == '"' || *at == '\\')
-         fprintf(to, "\\%c", *at);
-      else if (*at < 0x20 || *at == 0x7f)
-         fprintf(to, "\\u%04x", *at);
-      else if (bytes)
-         fwrite(at, 1, bytes, to);
-      else
-         fputs("\\ufffd", to);
-      at += bytes ? bytes : 1;
-   }
-   fputc('"', to);
+   agx_json_quote(&(struct agx_json){.file = to}, text);
 }
 
 static void put_member(FILE *to, const char *name, const char *text)
