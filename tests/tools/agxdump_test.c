@@ -389,6 +389,23 @@ static void a_wrong_recording_is_explained(void **state)
    assert_non_null(strstr(text, "--submits"));
 }
 
+/* Commands that print end with their code of failure where nobody can read it. */
+static void a_full_disk_is_no_success(void **state)
+{
+   static const struct {
+      const char *command;
+      int code;
+   } rows[] = {{"show", 1},         {"show --json", 1}, {"replay", 1}, {"stats", 1},
+               {"stats --json", 1}, {"show --help", 1}, {"--help", 1}, {"diff --help", 2}};
+   if (access("/dev/full", W_OK) != 0)
+      skip();
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      char arguments[128];
+      snprintf(arguments, sizeof(arguments), "%s %s > /dev/full", rows[i].command, path);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), rows[i].code);
+   }
+}
+
 static void usage_is_explained(void **state)
 {
    assert_int_equal(tool_run("AGXDUMP_TOOL", "--help", text), 0);
@@ -417,6 +434,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(only_what_differs_is_shown),
       cmocka_unit_test(a_fault_happens_again),
       cmocka_unit_test(a_wrong_replay_is_explained),
+      cmocka_unit_test(a_full_disk_is_no_success),
       cmocka_unit_test(usage_is_explained),
    };
    return cmocka_run_group_tests(tests, record, remove_file);

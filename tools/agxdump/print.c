@@ -63,19 +63,25 @@ void print_start_pager(void)
    close(ends[1]);
 }
 
+/* The pager's pipe fails only where its reader has left. */
 bool print_finish(void)
 {
-   errno = 0;
-   bool is_written = fflush(stdout) == 0 && !ferror(stdout);
-   bool left_early = pager > 0 && errno == EPIPE;
-   int kept = errno;
+   static bool has_ended, result;
+   static int kept;
+   if (!has_ended) {
+      has_ended = true;
+      errno = 0;
+      result = (fflush(stdout) == 0 && !ferror(stdout)) || pager > 0;
+      kept = errno ? errno : EIO; /* of an earlier write nothing is known any more */
+   }
    if (pager > 0) {
       fclose(stdout);
       while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
          ;
+      pager = 0;
    }
    errno = kept;
-   return is_written || left_early;
+   return result;
 }
 
 /* Controls of C1 are two bytes in UTF-8, of which the first is 0xc2; bytes that are no UTF-8 may be

@@ -35,7 +35,8 @@ const char *print_end(bool has_colours);
  * `less`); without one, or elsewhere, nothing changes. print_finish waits until the reader has
  * closed it. */
 void print_start_pager(void);
-/* Ends the pager; returns whether all was written or the reader did not want more. */
+/* Ends the pager; returns whether all was written or the reader did not want more, and errno tells
+ * why not. Another call returns the same. */
 bool print_finish(void);
 
 /* Writes text with '?' in place of control characters and of bytes that are no UTF-8; out is always

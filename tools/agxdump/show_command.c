@@ -174,12 +174,10 @@ int dump_show(int argc, char **argv)
    if (command.has_pager && !command.dump.is_json)
       print_start_pager();
    agx_status status = show(&command);
-   bool is_written = print_finish();
-   if (!is_written)
-      fprintf(stderr, "agxdump: standard output can't be written: %s\n", strerror(errno));
+   print_finish(); /* before messages, which a pager would hide */
    if (status != AGX_OK)
       fprintf(stderr, "agxdump: %s\n", agx_error_peek());
    programs_free(&command.dump.programs);
    free(command.dump.figures);
-   return status == AGX_OK && is_written ? 0 : 1;
+   return status == AGX_OK ? 0 : 1;
 }
