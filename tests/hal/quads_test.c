@@ -351,6 +351,25 @@ static void levels_come_from_quads(void **state)
    }
 }
 
+/* Code reads a layer's register with an array's coordinates, though the question has no layer. */
+static void levels_of_arrays_are_asked_for_without_a_layer(void **state)
+{
+   struct image_launch *it = *state;
+   const struct agx_sampler_desc desc = {.size = sizeof(desc)};
+   struct agx_image_desc kind = kinds[FLATS];
+   struct agx_sampler *sampler;
+   kind.format = "r32f";
+   assert_ok(agx_sampler_create(it->fixture.device, &desc, &sampler));
+   image_bind(it, (struct agx_binding){.image = image_make(it, kind), .sampler = sampler});
+   float *y = image_bind_buffer(it, 1, sizeof(float[32][2]));
+   for (uint32_t i = 0; i < 64; i++)
+      y[i] = (float)i;
+   image_run_groups(it, "kernels/image_query_layers.spv", 1);
+   for (uint32_t i = 0; i < 64; i++)
+      assert_true(y[i] == (float)i);
+   image_drop_bindings(it);
+}
+
 AGX_TEST_FILE(void)
 {
 #define CASE(test, open) cmocka_unit_test_setup_teardown(test, open, image_launch_close)
@@ -359,6 +378,8 @@ AGX_TEST_FILE(void)
       CASE(derivatives_in_any_workgroup, image_launch_open_noopt),
       CASE(levels_come_from_quads, image_launch_open_bounds),
       CASE(levels_come_from_quads, image_launch_open_noopt),
+      CASE(levels_of_arrays_are_asked_for_without_a_layer, image_launch_open_bounds),
+      CASE(levels_of_arrays_are_asked_for_without_a_layer, image_launch_open_noopt),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -474,7 +474,8 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
 }
 
 /* The level that a sample would come from, and the same before the view and the sampler clamp it.
- * Coordinates are without a layer. */
+ * Coordinates are without a layer, which the machine reads a register for all the same: any will
+ * do. */
 void agxc_spv_op_image_lod(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
@@ -489,6 +490,8 @@ void agxc_spv_op_image_lod(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct coordinates c =
       read_coordinates(s, &flat, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT, agxc_spv_f32(0.5f));
    struct agxc_ref level = level_by_gradients(s, &flat, &none, &c), *out = agxc_spv_refs(s, 4);
+   if (agxc_spv_image_type(image)->image.is_array)
+      c.at[c.count++] = agxc_spv_u32(0);
    agxc_split(&s->b,
               emit_sample(s, image, vector_of(s, &c), level, agxc_none(), AGXC_GATHER_LEVELS), out);
    agxc_spv_define(s, in, out);
