@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * agxdump html: one page that shows a capture, or two beside each other, in a browser. page.html,
- * page.css and page.js are embedded when agxdump is built; here their parts and the data are put
- * together.
+ * page.css and the scripts are embedded when agxdump is built; here their parts and the data are
+ * put together.
  */
 #include <errno.h>
 #include <fcntl.h>

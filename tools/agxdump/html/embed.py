@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Puts page.html, page.css and page.js together, as bytes for command.c. Usage:
+"""Puts page.html, page.css and the scripts together, as bytes for command.c. Usage:
 
-    embed.py page.html page.css page.js page.inc
+    embed.py page.html page.css SCRIPT.js... page.inc
 
-In page.html, {{style}} and {{script}} stand for the files, {{style-hash}} and {{script-hash}} for what
+The scripts become one strict function, in their order. In page.html, {{style}} and {{script}} stand for the files, {{style-hash}} and {{script-hash}} for what
 the page's content security policy calls them by, and {{data}} for where the data comes between.
 """
 import base64
@@ -23,7 +23,8 @@ def c_bytes(name, text):
 
 
 def main(argv):
-    page, style, script = (open(path, encoding="utf-8").read() for path in argv[1:4])
+    page, style, *scripts = (open(path, encoding="utf-8").read() for path in argv[1:-1])
+    script = '"use strict";\n(() => {\n%s})();\n' % "".join(scripts)
     for name, text in (("</style", style), ("</script", script), ("<!--", script)):
         if name in text:
             raise SystemExit("%s would end its element" % name)
@@ -33,7 +34,7 @@ def main(argv):
             raise SystemExit("page.html has not one {{%s}}" % name)
         page = page.replace("{{%s}}" % name, text)
     begin, end = page.split("{{data}}")
-    with open(argv[4], "w", encoding="utf-8") as out:
+    with open(argv[-1], "w", encoding="utf-8") as out:
         out.write("/* Made by embed.py. */\n" + c_bytes("page_begin", begin) + c_bytes("page_end", end))
 
 

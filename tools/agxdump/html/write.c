@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page's data as JSON: what page.js reads. Rows are arrays, in the order that `columns` of
- * page.js names; each list ends at its bound, and "left_out" says so in words.
+ * The page's data as JSON: what the scripts read. Rows are arrays, in the order that the scripts
+ * take apart; each list ends at its bound, and "left_out" says so in words.
  */
 #include "html.h"
 
