@@ -149,9 +149,9 @@ fuzz: deps
 	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz $(SETUP) -Doptimization=1 \
 	   -Dfuzzing=true -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-fuzz -j $(JOBS)
-	for target in isa_fuzz spirv_fuzz sim_fuzz capture_fuzz; do \
+	for target in isa_fuzz spirv_fuzz sim_fuzz elf_fuzz inject_fuzz capture_fuzz replay_fuzz; do \
 	   mkdir -p build-fuzz/corpus/$$target && \
-	   { [ $$target != capture_fuzz ] || cp tests/golden/*.capture build-fuzz/corpus/capture_fuzz/; } && \
+	   case $$target in capture_fuzz|replay_fuzz) cp tests/golden/*.capture build-fuzz/corpus/$$target/;; esac && \
 	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
 	done
 

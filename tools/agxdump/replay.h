@@ -18,6 +18,7 @@
 struct replay_options {
    const char *device; /* a name of agxw_kmd_open; NULL: the recorded one's chip, virtual */
    bool is_checked, is_strict, is_timed;
+   bool is_impatient;    /* what isn't signaled is not waited for */
    uint64_t chaos;       /* seed; 0: off */
    uint64_t limit;       /* instructions of a SIMD-group; 0: the device's own */
    uint64_t last_submit; /* 0: all */

@@ -18,6 +18,7 @@
 
 #define ARGUMENT_BYTES 64
 #define MAX_FIELDS     3
+#define MAX_WAIT_NS    (INT64_C(10) * 1000000000)
 
 /* A request on its way to the device. */
 struct call {
@@ -119,12 +120,15 @@ static agx_status prepare_handles(struct call *call, uint32_t count_at, bool has
    return has_values ? copy_blob(call, 1, 8, 8 * count, &points) : AGX_OK;
 }
 
-/* What was reached when it was recorded is waited for, however long it takes now. */
+/* What was reached when it was recorded is there by now, since each submission is waited for; some
+ * time is given to what other devices have to do with it, and a capture whose signal is missing
+ * ends then. */
 static agx_status prepare_wait(struct call *call)
 {
    bool has_points = call->row->request == AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT;
-   const int64_t forever = INT64_MAX;
-   memcpy(call->argument + (has_points ? 16 : 8), &forever, sizeof(forever));
+   const int64_t end_ns =
+      call->device->replay->options.is_impatient ? 0 : agx_now_ns() + MAX_WAIT_NS;
+   memcpy(call->argument + (has_points ? 16 : 8), &end_ns, sizeof(end_ns));
    return prepare_handles(call, has_points ? 24 : 16, has_points);
 }
 
