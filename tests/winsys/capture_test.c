@@ -653,6 +653,30 @@ static void an_unwritable_file_is_told(void **state)
    fake_kmd_assert_clean(&fake);
 }
 
+/* ---- nothing ---- */
+
+/* A first record of no bytes is read before there is a buffer. */
+static void empty_records_have_a_text(void **state)
+{
+   struct {
+      struct agxw_capture_header header;
+      struct agxw_capture_record_header record;
+   } file = {{.version = AGXW_CAPTURE_VERSION,
+              .header_bytes = sizeof(file.header),
+              .page_bytes = AGXW_CAPTURE_PAGE_BYTES},
+             {.type = AGXW_CAPTURE_CLOSE}};
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   bool more;
+   memcpy(file.header.magic, AGXW_CAPTURE_MAGIC, sizeof(file.header.magic));
+   assert_ok(agxw_capture_open_memory(NULL, &file, sizeof(file), &reader));
+   assert_ok(agxw_capture_next(reader, &record, &more));
+   assert_true(more);
+   assert_non_null(record.text);
+   assert_int_equal(record.text_bytes, 0);
+   agxw_capture_close(reader);
+}
+
 /* ---- holes ---- */
 
 /* Looking which pages there are doesn't make more of them. */
@@ -692,6 +716,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(damaged_files_do_no_harm),
       cmocka_unit_test(files_of_version_1_are_read),
       cmocka_unit_test(holes_stay_holes),
+      cmocka_unit_test(empty_records_have_a_text),
       cmocka_unit_test(a_pipe_is_read_as_it_comes),
       cmocka_unit_test(only_the_owner_may_read_the_file),
       cmocka_unit_test(what_a_submission_left_is_recorded_behind_it),

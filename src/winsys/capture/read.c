@@ -243,7 +243,8 @@ static bool parse_text(const uint8_t *payload, uint64_t bytes, size_t head_bytes
 {
    if (bytes < head_bytes)
       return false;
-   record->text = (const char *)payload + head_bytes;
+   /* The buffer may not be there yet where nothing stands in the record. */
+   record->text = bytes > 0 ? (const char *)payload + head_bytes : "";
    record->text_bytes = bytes - head_bytes;
    return true;
 }
