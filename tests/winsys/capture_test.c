@@ -356,6 +356,30 @@ static void damaged_files_do_no_harm(void **state)
    free(file.data);
 }
 
+static void results_are_errors(void **state)
+{
+   static const int32_t results[] = {INT32_MIN, -4096, 1};
+   struct file file;
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   bool more;
+   record_device(&file, false);
+   assert_ok(agxw_capture_open_memory(NULL, file.data, file.size, &reader));
+   do {
+      assert_ok(agxw_capture_next(reader, &record, &more));
+   } while (record.type != AGXW_CAPTURE_REQUEST);
+   size_t at = record.file_offset + sizeof(struct agxw_capture_record_header) +
+               offsetof(struct agxw_capture_request, result);
+   for (size_t i = 0; i < AGX_COUNT(results); i++) {
+      memcpy(file.data + at, &results[i], sizeof(results[i]));
+      agxw_capture_seek(reader, record.file_offset);
+      struct agxw_capture_record again;
+      assert_int_equal(agxw_capture_next(reader, &again, &more), AGX_DATA_LOSS);
+   }
+   agxw_capture_close(reader);
+   free(file.data);
+}
+
 /* ---- version 1 ---- */
 
 static size_t append(uint8_t *out, size_t at, const void *data, size_t bytes)
@@ -714,6 +738,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(cut_files_are_called_cut),
       cmocka_unit_test(foreign_files_are_named),
       cmocka_unit_test(damaged_files_do_no_harm),
+      cmocka_unit_test(results_are_errors),
       cmocka_unit_test(files_of_version_1_are_read),
       cmocka_unit_test(holes_stay_holes),
       cmocka_unit_test(empty_records_have_a_text),

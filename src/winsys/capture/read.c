@@ -11,6 +11,7 @@
 #include "base/util.h"
 
 #define FIRST_BUFFER_BYTES 65536u
+#define MAX_ERRNO          4095 /* that a request of Linux can fail with */
 
 /* ---- opening ---- */
 
@@ -224,7 +225,7 @@ static bool parse_request(const struct agxw_capture_reader *reader, struct curso
    record->after = record->before ? take(&cursor, head.argument_bytes) : NULL;
    record->blobs = cursor.at;
    record->blobs_bytes = cursor.left;
-   if (!record->after)
+   if (!record->after || head.result > 0 || head.result < -MAX_ERRNO)
       return false;
    for (uint32_t i = 0; i < head.blob_count; i++) {
       struct agxw_capture_blob blob;
