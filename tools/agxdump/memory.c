@@ -11,6 +11,9 @@
 #include "print.h"
 
 #define ROW_BYTES 16
+#define MOST_BYTES                                                                                 \
+   ((uint64_t)16 << 30) /* that are looked at of a mapping, which may be all of an address space   \
+                         */
 
 struct contents {
    struct dump *dump;
@@ -68,7 +71,7 @@ static void put_mapping(struct dump *dump, const struct agxw_capture_mapping *ma
 {
    struct contents it = {.dump = dump, .vm_id = mapping->vm_id};
    uint64_t whole = mapping->single_page ? AGX_UAPI_PAGE_BYTES : mapping->bytes;
-   uint64_t bytes = dump->most_bytes ? AGX_MIN(whole, dump->most_bytes) : whole;
+   uint64_t bytes = AGX_MIN(whole, dump->most_bytes ? dump->most_bytes : MOST_BYTES);
    char label[64];
    print_clean(mapping->object->label, label, sizeof(label));
    if (dump->is_json) {
@@ -91,7 +94,8 @@ static void put_mapping(struct dump *dump, const struct agxw_capture_mapping *ma
       agx_json_number(&dump->json, "left_out", whole - bytes);
       agx_json_close(&dump->json, '}');
    } else if (bytes < whole) {
-      printf("      %" PRIu64 " bytes more: --bytes 0 shows all\n", whole - bytes);
+      printf("      %" PRIu64 " bytes more%s\n", whole - bytes,
+             dump->most_bytes ? ": --bytes 0 shows all" : "");
    }
 }
 

@@ -27,7 +27,7 @@ static const char help[] =
    "  --stream         streams only: no code\n"
    "  --shaders        code only; `agx asm` takes it back as it is\n"
    "  --memory         contents of all that is bound; several of these three add up\n"
-   "  --bytes N        of each buffer, for --memory: 1024 without it; 0: all\n"
+   "  --bytes N        of each buffer, for --memory: 1024 without it; 0: all, up to 16 GiB\n"
    "  --program PATH   a file of `agx compile`, or a folder of such files, such as that of\n"
    "                   AGX_CACHE_DIR: kernels with the same code get their names, what their\n"
    "                   uniforms hold, and source lines. May be given several times\n"
