@@ -19,7 +19,7 @@ EXPLAINED = {
     "ffmpeg.3c7876af": "stores beyond the end of a buffer, by an address of the push constants",
     "ffmpeg.cbb42479": "stores beyond the end of a buffer, by an address of the push constants",
     "torchvulkan.492234d4": "shifts by 1023 and 1024 of 32 bits",
-    "torchvulkan.c54d7f68": "iterations until sums cancel: both solve the matrix to 1e-6",
+    "torchvulkan.c54d7f68": "iterations until sums cancel: ours solves the matrix to 1e-6",
     "computeml.ea1463c0": "indices beyond arrays of 8 in the memory of threads and workgroups",
 }
 EXPLAINED_MARK = "explained: "
