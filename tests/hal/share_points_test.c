@@ -169,9 +169,9 @@ struct meanwhile {
 static void meet(void *user, uint32_t nr)
 {
    struct meanwhile *meanwhile = user;
-   void (*act)(struct meanwhile *) = meanwhile->act;
-   if (!pthread_equal(meanwhile->thread, pthread_self()) || nr != meanwhile->nr || !act)
+   if (!pthread_equal(meanwhile->thread, pthread_self()) || nr != meanwhile->nr || !meanwhile->act)
       return;
+   void (*act)(struct meanwhile *) = meanwhile->act;
    meanwhile->act = NULL;
    act(meanwhile);
    meanwhile->is_done = true;
