@@ -405,7 +405,9 @@ bool agxc_opt_algebraic(struct agxc_shader *shader)
    bool progress = false;
    agxc_index(shader);
    algebra.uses = agxc_count_uses(shader);
-   agxc_foreach_instr_of_safe (instr, shader)
-      progress |= settle(&algebra, instr) | visit(&algebra, instr);
+   agxc_foreach_instr_of_safe (instr, shader) {
+      progress |= settle(&algebra, instr);
+      progress |= visit(&algebra, instr);
+   }
    return progress;
 }
