@@ -364,14 +364,19 @@ void listing_put_program(struct stream *stream, const struct agx_hw_usc_info *pr
 
 /* ---- figures ---------------------------------------------------------------------- */
 
+/* Figures stand in the order in which dispatches ran, which is nearly always that of the capture.
+ */
 static const struct stat_row *find_figures(const struct stream *stream)
 {
-   const struct dump *dump = stream->dump;
+   struct dump *dump = stream->dump;
    for (size_t i = 0; i < dump->figure_count; i++) {
-      const struct stat_row *it = &dump->figures[i];
+      size_t at = (dump->figure_at + i) % dump->figure_count;
+      const struct stat_row *it = &dump->figures[at];
       if (it->submission == dump->submissions && it->command == stream->command &&
-          it->dispatch == stream->dispatch)
+          it->dispatch == stream->dispatch) {
+         dump->figure_at = at + 1;
          return it;
+      }
    }
    return NULL;
 }
