@@ -5,6 +5,7 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -128,6 +129,9 @@ static int record(void **state)
    CALL(memory.kmd, ASAHI_QUEUE_CREATE, queue);
    struct agx_uapi_submit submit = {
       .cmdbuf = (uintptr_t)&commands, .cmdbuf_size = sizeof(commands), .queue_id = queue.queue_id};
+   submit.queue_id++; /* there is none */
+   assert_int_equal(memory.kmd->ops->ioctl(memory.kmd, AGX_IOCTL_ASAHI_SUBMIT, &submit), -ENOENT);
+   submit.queue_id--;
    CALL(memory.kmd, ASAHI_SUBMIT, submit);
    for (uint32_t i = 0; i < memory.pages; i++)
       memory.kmd->ops->munmap(memory.kmd, memory.bytes[i], PAGE);

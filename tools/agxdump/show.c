@@ -178,34 +178,50 @@ static agx_status show_contents(struct dump *dump, const struct agxw_capture_rec
    return status;
 }
 
+/* Without a number, which all commands give to those only that were taken; nothing further was
+ * recorded of it. */
+static void show_refused(struct dump *dump, uint32_t queue_id, int32_t result)
+{
+   if (dump->only_submit)
+      return;
+   if (!dump->is_json) {
+      printf("\n%ssubmission to queue %u, refused: %s\n", aside(dump), queue_id, strerror(-result));
+      return;
+   }
+   agx_json_open(&dump->json, NULL, '{');
+   agx_json_number(&dump->json, "queue", queue_id);
+   agx_json_signed(&dump->json, "result", result);
+   agx_json_close(&dump->json, '}');
+}
+
 static agx_status show_submission(struct dump *dump, const struct agxw_capture_record *record)
 {
    struct agx_uapi_submit submit;
    agxw_capture_argument(record, false, &submit, sizeof(submit));
+   if (record->result != 0) {
+      show_refused(dump, submit.queue_id, record->result);
+      return AGX_OK;
+   }
    dump->submissions++;
    dump->seen_count = 0;
    if (dump->only_submit && dump->submissions != dump->only_submit)
       return AGX_OK;
    const struct agxw_capture_queue *queue =
       dump->device ? agxw_capture_device_queue(dump->device, submit.queue_id) : NULL;
-   if (!queue && record->result == 0)
+   if (!queue)
       return AGX_FAIL(AGX_DATA_LOSS, "submission %u: there is no queue %u", dump->submissions,
                       submit.queue_id);
    if (dump->is_json) {
       agx_json_open(&dump->json, NULL, '{');
       agx_json_number(&dump->json, "submission", dump->submissions);
       agx_json_number(&dump->json, "queue", submit.queue_id);
-      agx_json_signed(&dump->json, "result", record->result);
+      agx_json_signed(&dump->json, "result", 0);
    } else {
-      printf("\n%s%ssubmission %u to queue %u%s", aside(dump),
+      printf("\n%s%ssubmission %u to queue %u%s\n", aside(dump),
              print_begin(dump->has_colours, PRINT_HEAD), dump->submissions, submit.queue_id,
              print_end(dump->has_colours));
-      if (record->result != 0)
-         printf(", refused: %s", strerror(-record->result));
-      printf("\n");
    }
-   /* What was refused was not recorded further. */
-   agx_status status = record->result == 0 ? show_contents(dump, record, &submit, queue) : AGX_OK;
+   agx_status status = show_contents(dump, record, &submit, queue);
    if (dump->is_json)
       agx_json_close(&dump->json, '}');
    return status;
