@@ -5,12 +5,14 @@
  */
 #include "tool.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sanitizers.h"
 #include "base/util.h"
+#include "winsys/capture/format.h"
 
 static char text[TOOL_MAX_OUTPUT], folder[] = "/tmp/agx-extract-XXXXXX";
 
@@ -139,6 +141,29 @@ static void textures_are_left_to_the_capture(void **state)
    assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 0);
 }
 
+/* The device's name in the file's header, with an end of a line, stays in its comment. */
+static void names_begin_no_line_of_the_manifest(void **state)
+{
+   static const char node[64] = "x\nbuf 9 0 9 ssbo 64 file /etc/passwd\n";
+   char *golden = agx_test_path("golden/dispatch.capture"), path[64];
+   size_t bytes;
+   char *data = agx_test_read_file(golden, &bytes);
+   memcpy(data + offsetof(struct agxw_capture_header, node), node, sizeof(node));
+   snprintf(path, sizeof(path), "%s/node.capture", folder);
+   FILE *file = fopen(path, "wb");
+   assert_non_null(file);
+   assert_int_equal(fwrite(data, 1, bytes, file), bytes);
+   fclose(file);
+   free(data);
+   free(golden);
+   assert_int_equal(extract(path, ""), 0);
+   snprintf(path, sizeof(path), "%s/x/dispatch.txt", folder);
+   data = agx_test_read_file(path, &bytes);
+   assert_non_null(strstr(data, "of a capture on x?buf 9"));
+   assert_null(strstr(data, "\nbuf 9"));
+   free(data);
+}
+
 static void a_wrong_extraction_is_explained(void **state)
 {
    char *golden = agx_test_path("golden/dispatch.capture");
@@ -169,6 +194,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(its_capture_is_the_owners),
       cmocka_unit_test(corpus_kernels_are_repeated),
       cmocka_unit_test(textures_are_left_to_the_capture),
+      cmocka_unit_test(names_begin_no_line_of_the_manifest),
       cmocka_unit_test(a_wrong_extraction_is_explained),
    };
    return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -17,6 +17,7 @@
 
 #include "agx/isa/isa.h"
 #include "base/util.h"
+#include "print.h"
 #include "program/program.h"
 
 #define PAGE_BYTES         AGXW_CAPTURE_PAGE_BYTES
@@ -324,16 +325,15 @@ static agx_status write_buffers(const struct making *making, FILE *manifest)
    for (uint32_t i = 0; i < MAX_BUFFERS && making->reached[i]; i++) {
       const struct extract_range *it = making->reached[i];
       const struct cut_object *object = &extract->cut.objects[it->object];
-      char name[64];
+      char name[64], label[sizeof(object->label)];
       bool changes = is_changed(extract, it);
       snprintf(name, sizeof(name), "kernel.%u.bin", it->id);
       AGX_TRY(write_buffer(extract, name, it, &extract->before));
-      fprintf(manifest, "# buffer %u", object->handle);
-      for (const char *at = object->label; *at; at++) /* which a stranger's file names */
-         fprintf(manifest, "%s%c", at == object->label ? " " : "",
-                 *at > ' ' && *at < 0x7f ? *at : '_');
-      fprintf(manifest, ", 0x%" PRIx64 "\nbuf %u 0 %u %s %" PRIu64 " file %s%s\n", it->va, it->id,
-              it->id, it->is_bound ? "ssbo" : "addr", it->bytes, name, changes ? " out" : "");
+      print_clean(object->label, label, sizeof(label));
+      fprintf(manifest, "# buffer %u%s%s, 0x%" PRIx64 "\n", object->handle, label[0] ? " " : "",
+              label, it->va);
+      fprintf(manifest, "buf %u 0 %u %s %" PRIu64 " file %s%s\n", it->id, it->id,
+              it->is_bound ? "ssbo" : "addr", it->bytes, name, changes ? " out" : "");
       snprintf(name, sizeof(name), "after/kernel.%u.bin", it->id);
       if (changes)
          AGX_TRY(write_buffer(extract, name, it, &extract->after));
@@ -344,14 +344,15 @@ static agx_status write_buffers(const struct making *making, FILE *manifest)
 static agx_status write_manifest(const struct making *making)
 {
    const struct extract *extract = making->extract;
-   char path[1024];
+   char path[1024], node[64];
    snprintf(path, sizeof(path), "%s/dispatch.txt", extract->folder);
    FILE *file = fopen(path, "w");
    if (!file)
       return agx_status_fail_errno(errno, "%s", path);
+   /* Names of a capture could begin a line of their own. */
+   print_clean(agxw_capture_node(extract->cut.reader), node, sizeof(node));
    fprintf(file, "# dispatch %" PRIu64 ".%" PRIu64 ".%" PRIu64 " of a capture on %s\n",
-           extract->submission, extract->command, extract->wanted,
-           agxw_capture_node(extract->cut.reader));
+           extract->submission, extract->command, extract->wanted, node);
    agx_status status = write_buffers(making, file);
    for (uint32_t i = 0; i < making->point_count; i++) {
       const struct extract_point *it = &making->points[i];
