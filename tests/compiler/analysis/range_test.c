@@ -99,11 +99,20 @@ static void counting_loops(void **state)
       {LOOP("#0:32", "ult %0:32, #16:32", "iadd %0:32, #3:32", STAYS), 18},
       {LOOP("#0:32", "sge %0:32, #16:32", "iadd %0:32, #1:32", LEAVES), 16},
       {LOOP("#128:32", "ieq %0:32, #0:32", "ushr %0:32, #1:32", LEAVES), 128},
+      /* A start with bounds of its own, and one that is beyond the limit. */
+      {"%9:32 = sysval local_id_x\n" LOOP("%9:32", "ult %0:32, #64:32", "iadd %0:32, #32:32",
+                                          STAYS),
+       95},
+      {"%9:32 = sysval local_id_x\n" LOOP("%9:32", "slt %0:32, #4:32", "iadd %0:32, #1:32", STAYS),
+       15},
       /* Not these: the wrong way round, no bound, a step down, a start below zero. */
       {LOOP("#0:32", "ult %0:32, #16:32", "iadd %0:32, #1:32", LEAVES), ALL},
       {LOOP("#0:32", "ine %0:32, #16:32", "iadd %0:32, #1:32", STAYS), ALL},
       {LOOP("#8:32", "ult %0:32, #16:32", "iadd %0:32, #0xffffffff:32", STAYS), ALL},
       {LOOP("#0xffffffff:32", "slt %0:32, #16:32", "iadd %0:32, #1:32", STAYS), ALL},
+      {"%9:32 = sysval global_id_x\n" LOOP("%9:32", "slt %0:32, #16:32", "iadd %0:32, #1:32",
+                                           STAYS),
+       ALL},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct agxc_range range = last_value(cases[i].body);

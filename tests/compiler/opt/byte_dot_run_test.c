@@ -37,17 +37,47 @@ static const char kernel[] = "shader main local 32x1x1 shared 0 push 0\n"
                              "%27:32 = iadd %26:32, %0:32\n"
                              "store_global u4l:64, %1:32, %27:32, access=restrict\n";
 
+/* The same of words, whose bytes shifts take out. */
+static const char kernel_of_words[] = "shader main local 32x1x1 shared 0 push 0\n"
+                                      "%0:32 = sysval global_id_x\n"
+                                      "%1:32 = ishl %0:32, #2:32\n"
+                                      "%2:32 = load_global u0l:64, %1:32, access=const\n"
+                                      "%3:32 = ishl %2:32, #24:32\n"
+                                      "%4:32 = ishl %2:32, #16:32\n"
+                                      "%5:32 = ishl %2:32, #8:32\n"
+                                      "%7:32 = load_global u2l:64, %1:32, access=const\n"
+                                      "%8:32 = ishl %7:32, #24:32\n"
+                                      "%9:32 = ishl %7:32, #16:32\n"
+                                      "%10:32 = ishl %7:32, #8:32\n"
+                                      "%12:32 = ashr %3:32, #24:32\n"
+                                      "%13:32 = ashr %4:32, #24:32\n"
+                                      "%14:32 = ashr %5:32, #24:32\n"
+                                      "%15:32 = ashr %2:32, #24:32\n"
+                                      "%16:32 = ashr %8:32, #24:32\n"
+                                      "%17:32 = ashr %9:32, #24:32\n"
+                                      "%18:32 = ashr %10:32, #24:32\n"
+                                      "%19:32 = ashr %7:32, #24:32\n"
+                                      "%20:32 = imul %12:32, %16:32\n"
+                                      "%21:32 = imul %17:32, %13:32\n"
+                                      "%22:32 = imul %18:32, %14:32\n"
+                                      "%23:32 = imul %15:32, %19:32\n"
+                                      "%24:32 = iadd %20:32, %23:32\n"
+                                      "%25:32 = iadd %24:32, %22:32\n"
+                                      "%26:32 = iadd %21:32, %25:32\n"
+                                      "%27:32 = iadd %26:32, %0:32\n"
+                                      "store_global u4l:64, %1:32, %27:32, access=restrict\n";
+
 static int8_t a[THREADS][4], b[THREADS][4];
 static uint32_t sums[THREADS];
 
-static void run(void)
+static void run_one(const char *text)
 {
    struct agxc_options options = {.chip = agx_chip_find("g13g")};
    struct agx_arena arena;
    jmp_buf failed;
    agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
    struct agxc_shader *shader = NULL;
-   assert_ok(agxc_parse(&arena, &options, kernel, &shader));
+   assert_ok(agxc_parse(&arena, &options, text, &shader));
    assert_true(agxc_opt_byte_dot(shader));
    agxc_index(shader);
    assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
@@ -69,6 +99,12 @@ static void run(void)
          want += (uint32_t)(a[i][j] * b[i][j]);
       assert_int_equal(sums[i], want);
    }
+}
+
+static void run(void)
+{
+   run_one(kernel);
+   run_one(kernel_of_words);
 }
 
 /* The first product takes all values, the others one of the extremes' products. */

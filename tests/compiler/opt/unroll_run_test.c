@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "ir_eval.h"
 
 #define LANES 32u
@@ -142,6 +143,74 @@ static void compare_tiles(uint32_t apart, uint32_t first, uint32_t step, uint32_
    compare_texts(texts, agxc_opt_batch_loads, bias, is_inclusive);
 }
 
+static uint32_t loops_of(const struct agxc_shader *shader)
+{
+   uint32_t count = 0;
+   agxc_foreach_node (node, &shader->body)
+      count += node->kind == AGXC_NODE_LOOP;
+   return count;
+}
+
+/* Four iterations at a time, and an if for what is left over. */
+static bool unroll_with_rest(struct agxc_shader *shader)
+{
+   if (!agxc_opt_unroll_partial(shader) || loops_of(shader) != 2)
+      return false;
+   agxc_opt_copy_prop(shader);
+   agxc_opt_algebraic(shader);
+   agxc_opt_copy_prop(shader);
+   agxc_opt_cse(shader);
+   agxc_opt_copy_prop(shader);
+   agxc_opt_dce(shader);
+   return agxc_opt_unroll_predicated(shader) && loops_of(shader) == 1;
+}
+
+static void compare_rest(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias,
+                         const char *test)
+{
+   char texts[2][sizeof(tiles) + 128];
+   snprintf(texts[0], sizeof(texts[0]), form, apart, first, test, bias, "#3:32", step);
+   snprintf(texts[1], sizeof(texts[1]), form, apart, first, test, bias, "%3:32", step);
+   compare_texts(texts, unroll_with_rest, bias, false);
+}
+
+static void nothing_is_left_over(void **state)
+{
+   compare_rest(1, 0, 1, 0, "ult");
+   compare_rest(1, 0, 4, 0, "slt");
+   compare_rest(3, 1, 2, 0, "ult");
+   compare_rest(1, 0u - 20, 4, 20, "slt");
+   compare_rest(1, 0u - MAX_N - 1, 1, MAX_N + 1, "ult");
+   compare_rest(1, 0x7fffffffu - MAX_N, 1, 0u - (0x7fffffffu - MAX_N), "slt");
+}
+
+/* The same, with a step that the pass does not know, before the loop or in it. */
+static void compare_steps(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias,
+                          const char *test)
+{
+   static const char step_is[] = "%%20:32 = iadd %%0:32, #%u:32\n%%21:32 = isub %%20:32, %%0:32\n";
+   char texts[2][sizeof(tiles) + 128], known[sizeof(tiles) + 128], next[32], made[128];
+   snprintf(known, sizeof(known), form, apart, first, test, bias, "#3:32", step);
+   snprintf(next, sizeof(next), "%%4:32 = iadd %%3:32, #%u", step);
+   snprintf(made, sizeof(made), step_is, step);
+   for (unsigned i = 0; i < 2; i++) {
+      const char *at = strstr(known, i ? next : "loop\n"), *update = strstr(known, next);
+      snprintf(texts[i], sizeof(texts[i]), "%.*s%s%.*s%%4:32 = iadd %%3:32, %%21%s",
+               (int)(at - known), known, made, (int)(update - at), at, update + strlen(next));
+   }
+   compare_texts(texts, agxc_opt_unroll_predicated, bias, false);
+}
+
+static void steps_are_not_known(void **state)
+{
+   compare_steps(1, 0, 32, 0, "ult");
+   compare_steps(1, 0, 1, 0, "slt");
+   compare_steps(3, 1, 2, 0, "ult");
+   compare_steps(1, 0, 7, 0, "ult");
+   compare_steps(1, 0u - 20, 4, 20, "slt");
+   compare_steps(1, 0u - MAX_N - 1, 1, MAX_N + 1, "ult");
+}
+
 static void lanes_share_a_loop(void **state)
 {
    compare(1, 0, 32, 0, "ult");
@@ -198,6 +267,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(lanes_share_a_loop),   cmocka_unit_test(lanes_have_their_own),
       cmocka_unit_test(ranges_end_anywhere),  cmocka_unit_test(loads_go_ahead),
       cmocka_unit_test(lanes_go_ahead_alone), cmocka_unit_test(ranges_ahead_end_anywhere),
+      cmocka_unit_test(nothing_is_left_over), cmocka_unit_test(steps_are_not_known),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,8 +52,8 @@ bool agxc_induction_read_test(struct agxc_induction *c, const struct agxc_block 
    return c->phi && c->phi->block == header;
 }
 
-bool agxc_induction_find(struct agxc_induction *c, struct agxc_shader *shader,
-                         struct agxc_loop *loop)
+bool agxc_induction_find_test(struct agxc_induction *c, struct agxc_shader *shader,
+                              struct agxc_loop *loop)
 {
    const struct agxc_loop_shape *shape = &c->shape;
    if (!agxc_loop_shape_find(&c->shape, shader, loop) ||
@@ -62,5 +62,11 @@ bool agxc_induction_find(struct agxc_induction *c, struct agxc_shader *shader,
        !agxc_loop_is_invariant(shape, &c->limit))
       return false;
    c->step = agxc_induction_step(c->phi);
-   return c->step != 0;
+   return true;
+}
+
+bool agxc_induction_find(struct agxc_induction *c, struct agxc_shader *shader,
+                         struct agxc_loop *loop)
+{
+   return agxc_induction_find_test(c, shader, loop) && c->step;
 }

@@ -11,7 +11,7 @@ struct agxc_induction {
    struct agxc_loop_shape shape;
    struct agxc_instr *phi; /* of i */
    struct agxc_ref limit;  /* n */
-   uint32_t step;          /* upwards */
+   uint32_t step;          /* upwards; 0: not by a constant */
    bool is_signed;
    bool is_inclusive; /* goes on while i <= n */
 };
@@ -32,3 +32,7 @@ bool agxc_loop_is_invariant(const struct agxc_loop_shape *shape, const struct ag
  * growing by a constant. False: the loop is another one. After agxc_index. */
 bool agxc_induction_find(struct agxc_induction *induction, struct agxc_shader *shader,
                          struct agxc_loop *loop);
+
+/* The same where i may change in any way: step is 0 where it is not by a constant. */
+bool agxc_induction_find_test(struct agxc_induction *induction, struct agxc_shader *shader,
+                              struct agxc_loop *loop);

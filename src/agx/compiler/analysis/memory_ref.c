@@ -136,6 +136,13 @@ static const struct agx_program_uniform *find_binding(const struct agxc_shader *
    return is_address ? slot : NULL;
 }
 
+bool agxc_memory_ref_is_bound(const struct agxc_shader *shader,
+                              const struct agxc_memory_ref *memory)
+{
+   const struct agx_program_uniform *slot = find_binding(shader, &memory->base);
+   return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS;
+}
+
 /* The binding itself is the base, however far inside the uniform points. */
 static void take_binding(const struct agxc_shader *shader, struct agxc_memory_ref *memory)
 {

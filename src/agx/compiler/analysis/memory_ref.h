@@ -43,6 +43,10 @@ struct agxc_memory_ref {
 bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,
                           struct agxc_memory_ref *out_memory);
 
+/* Whether the base is the address of a binding, or of a place inside that the constant counts. */
+bool agxc_memory_ref_is_bound(const struct agxc_shader *shader,
+                              const struct agxc_memory_ref *memory);
+
 /* The bytes that the access reads or writes. */
 static inline uint32_t agxc_memory_ref_bytes(const struct agxc_memory_ref *memory)
 {

@@ -21,7 +21,7 @@ struct agxc_ranges {
    const struct agxc_shader *shader;
    struct agxc_range *of; /* by value id; max < min: not reached yet */
    uint32_t count;
-   uint64_t *limits; /* by value id: what a counting loop promises, 0 if nothing */
+   uint64_t *limits; /* by value id: what a counting loop stays within from then on, or 0 */
 };
 
 static bool is_empty(struct agxc_range range)
@@ -243,13 +243,20 @@ static bool note_count(void *user, struct agxc_loop *loop)
    uint32_t step = agxc_induction_step(i.phi);
    if (step == 0 || i.is_inclusive || i.limit.kind != AGXC_IMM)
       return false;
-   const struct agxc_ref *from = agxc_phi_entry(i.phi);
-   if (from->kind != AGXC_IMM)
-      return false;
-   uint64_t start = (uint64_t)from->imm, limit = (uint64_t)i.limit.imm;
-   if (start <= INT32_MAX && limit <= INT32_MAX && step <= INT32_MAX - limit)
-      r->limits[agxc_dest(i.phi)->value->id] = AGX_MAX(start, limit - 1 + step);
+   uint64_t limit = (uint64_t)i.limit.imm;
+   if (limit > 0 && limit <= INT32_MAX && step <= INT32_MAX - limit)
+      r->limits[agxc_dest(i.phi)->value->id] = limit - 1 + step;
    return false;
+}
+
+/* What that promises, wherever the loop starts by what is known now; 0: nothing. */
+static uint64_t promise(const struct agxc_ranges *r, const struct agxc_instr *instr)
+{
+   uint64_t limit = r->limits[agxc_dest(instr)->value->id];
+   if (limit == 0)
+      return 0;
+   struct agxc_range start = range_at(r, agxc_phi_entry(instr), 0);
+   return is_empty(start) ? limit : start.max <= INT32_MAX ? AGX_MAX(start.max, limit) : 0;
 }
 
 /* ---- the walk --------------------------------------------------------- */
@@ -272,15 +279,16 @@ static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsign
    const struct agxc_ref *dest = agxc_dest(instr);
    uint32_t id = dest->value->id;
    struct agxc_range old = r->of[id], now = eval(r, instr, dest->bits, 0);
-   if (r->limits[id])
-      now.max = AGX_MIN(now.max, r->limits[id]);
+   uint64_t most = promise(r, instr);
+   if (most)
+      now.max = AGX_MIN(now.max, most);
    bool is_phi = instr->op == AGXC_OP_PHI;
    if (!(is_phi && round >= LAST) && (is_empty(now) || (now.min == old.min && now.max == old.max)))
       return false;
    if (is_phi && round >= ROUNDS) { /* by the end that moves */
       struct agxc_range all = agxc_range_full(dest->bits);
-      if (r->limits[id])
-         all.max = r->limits[id];
+      if (most)
+         all.max = most;
       bool grows = round >= LAST || is_empty(old);
       now.min = grows || now.min < old.min ? all.min : old.min;
       now.max = grows || now.max > old.max ? all.max : old.max;

@@ -215,9 +215,31 @@ static struct agxc_ref cut(struct agxc_algebra *algebra, unsigned bits,
    return agxc_alg1(algebra, src.bits > bits ? AGXC_OP_TRUNC : (enum agxc_op)inner->op, bits, src);
 }
 
+/* A byte of a word, extended to 32 bits. */
+static struct agxc_ref extend_byte(struct agxc_algebra *algebra, const struct agxc_instr *outer,
+                                   const struct agxc_instr *inner)
+{
+   struct agxc_ref word = *agxc_src_a(inner);
+   const struct agxc_instr *shift = agxc_def_as(word, AGXC_OP_USHR);
+   uint32_t left = 24;
+   if (agxc_dest(inner)->bits != 8 || word.bits != 32 || agxc_dest(outer)->bits != 32)
+      return agxc_none();
+   if (outer->op == AGXC_OP_ZEXT)
+      return agxc_alg2(algebra, AGXC_OP_IAND, 32, word, agxc_u32(0xff));
+   if (shift && agxc_src_b(shift)->kind == AGXC_IMM && agxc_src_b(shift)->imm <= 24) {
+      word = *agxc_src_a(shift);
+      left -= (uint32_t)agxc_src_b(shift)->imm;
+   }
+   if (left)
+      word = agxc_alg2(algebra, AGXC_OP_ISHL, 32, word, agxc_u32(left));
+   return agxc_alg2(algebra, AGXC_OP_ASHR, 32, word, agxc_u32(24));
+}
+
 static struct agxc_ref extend(struct agxc_algebra *algebra, const struct agxc_instr *outer,
                               const struct agxc_instr *inner)
 {
+   if (inner->op == AGXC_OP_TRUNC)
+      return extend_byte(algebra, outer, inner);
    bool same = inner->op == outer->op || inner->op == AGXC_OP_ZEXT;
    if (!same || inner->op == AGXC_OP_TRUNC || inner->op == AGXC_OP_F2F)
       return agxc_none();

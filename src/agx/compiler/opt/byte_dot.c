@@ -10,6 +10,9 @@
  * and the high half of p, as a signed number, is x0 y0 + x1 y1 - 1: that sum lies in -32512 to
  * 32768, so that it fits when it is one less. The ones are added once for all pairs.
  *
+ * Of a word with four bytes in it the first and third, or second and last, are brought to such
+ * halves by a mask of both, so that opt_widen_bytes may stand in front.
+ *
  * Stands behind opt_algebraic, which would take constants out of the sums again. What pairs
  * replace is removed, so that opt_unroll_predicated counts what there will be.
  *
@@ -17,7 +20,8 @@
  */
 #include "agx/compiler/opt/opt.h"
 
-#define MAX_LEAVES 16u
+#define MAX_LEAVES 20u
+#define HIGH_BYTES 0xff00ff00u
 
 struct dots {
    struct agxc_shader *shader;
@@ -35,24 +39,57 @@ static struct agxc_instr *sole_def(const struct dots *d, const struct agxc_ref *
    return def && d->uses[ref->value->id] == 1 ? def : NULL;
 }
 
-/* The byte that a word extends, if it is an element of a loaded vector. */
-static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
+/* A signed byte. */
+struct byte {
+   struct agxc_ref from; /* a loaded vector of bytes, or a word */
+   const struct agxc_ref *element;
+   uint32_t place; /* in it */
+};
+
+/* A word extends an element of a loaded vector. */
+static bool find_element(const struct agxc_ref *ref, struct byte *out_byte)
 {
    const struct agxc_instr *sext = agxc_def_as(*ref, AGXC_OP_SEXT);
-   const struct agxc_ref *byte = sext ? agxc_src_a(sext) : NULL;
+   const struct agxc_ref *element = sext ? agxc_src_a(sext) : NULL;
    const struct agxc_instr *split =
-      byte && byte->bits == 8 ? agxc_def_as(*byte, AGXC_OP_SPLIT) : NULL;
+      element && element->bits == 8 ? agxc_def_as(*element, AGXC_OP_SPLIT) : NULL;
    const struct agxc_ref *vector = split ? agxc_src_vector(split) : NULL;
    bool is_loaded = vector && (agxc_def_as(*vector, AGXC_OP_LOAD_GLOBAL) ||
                                agxc_def_as(*vector, AGXC_OP_LOAD_BUFFER) ||
                                agxc_def_as(*vector, AGXC_OP_LOAD_SHARED));
-   return is_loaded ? byte : NULL;
+   if (!is_loaded)
+      return false;
+   *out_byte = (struct byte){*vector, element, 0};
+   while (agxc_element(split, out_byte->place)->value != element->value)
+      out_byte->place++;
+   return true;
+}
+
+/* word << left >> 24, where that is one of its four bytes. */
+static bool find_field(const struct agxc_ref *ref, struct byte *out_byte)
+{
+   const struct agxc_instr *right = agxc_def_as(*ref, AGXC_OP_ASHR);
+   if (!right || agxc_src_b(right)->kind != AGXC_IMM || agxc_src_b(right)->imm != 24)
+      return false;
+   const struct agxc_instr *left = agxc_def_as(*agxc_src_a(right), AGXC_OP_ISHL);
+   *out_byte = (struct byte){*agxc_src_a(right), NULL, 3};
+   if (left && agxc_src_b(left)->kind == AGXC_IMM && agxc_src_b(left)->imm <= 24 &&
+       agxc_src_b(left)->imm % 8 == 0)
+      *out_byte = (struct byte){*agxc_src_a(left), NULL, 3 - (uint32_t)agxc_src_b(left)->imm / 8};
+   return out_byte->from.kind == AGXC_VALUE && out_byte->from.bits == 32;
+}
+
+static bool find_byte(const struct agxc_ref *ref, struct byte *out_byte)
+{
+   return find_element(ref, out_byte) || find_field(ref, out_byte);
 }
 
 static struct agxc_instr *byte_product(const struct dots *d, const struct agxc_ref *ref)
 {
    struct agxc_instr *product = sole_def(d, ref, AGXC_OP_IMUL);
-   bool fits = product && loaded_byte(agxc_src_a(product)) && loaded_byte(agxc_src_b(product));
+   struct byte byte;
+   bool fits =
+      product && find_byte(agxc_src_a(product), &byte) && find_byte(agxc_src_b(product), &byte);
    return fits ? product : NULL;
 }
 
@@ -77,28 +114,30 @@ static void gather(struct dots *d, struct agxc_instr *root)
 
 /* ---- pairs ---------------------------------------------------------------- */
 
-/* Which word of a vector a byte is in, and which half of it; its split in both cases. */
-static unsigned place_of(const struct agxc_ref *byte)
+/* The two come to be halves of one word. */
+static bool is_near(const struct byte *a, const struct byte *b)
 {
-   const struct agxc_instr *split = byte->value->def;
-   unsigned place = 0;
-   while (agxc_element(split, place)->value != byte->value)
-      place++;
-   return place;
+   return a->from.value == b->from.value && !a->element == !b->element &&
+          (a->place ^ b->place) == (a->element ? 1 : 2);
 }
 
-static bool same_word(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   return a->value->def == b->value->def && (place_of(a) ^ place_of(b)) == 1;
-}
+/* Bytes that two products take, a side of each. */
+struct pair {
+   struct byte x[2], y[2];
+};
 
-/* Neighbours, with their factors in either order; `swapped` says that q's differ from p's. */
-static bool is_pair(const struct agxc_instr *p, const struct agxc_instr *q, bool *swapped)
+/* False: they are not near each other. */
+static bool find_pair(const struct agxc_instr *p, const struct agxc_instr *q, struct pair *out)
 {
-   const struct agxc_ref *p1 = loaded_byte(agxc_src_a(p)), *p2 = loaded_byte(agxc_src_b(p));
-   const struct agxc_ref *q1 = loaded_byte(agxc_src_a(q)), *q2 = loaded_byte(agxc_src_b(q));
-   *swapped = same_word(p1, q2) && same_word(p2, q1);
-   return *swapped || (same_word(p1, q1) && same_word(p2, q2));
+   for (unsigned swapped = 0; swapped < 2; swapped++) {
+      find_byte(agxc_src_a(p), &out->x[0]);
+      find_byte(agxc_src_b(p), &out->y[0]);
+      find_byte(agxc_side(q, swapped), &out->x[1]);
+      find_byte(agxc_side(q, 1 - swapped), &out->y[1]);
+      if (is_near(&out->x[0], &out->x[1]) && is_near(&out->y[0], &out->y[1]))
+         return true;
+   }
+   return false;
 }
 
 static void halves_of(struct agxc_builder *b, struct agxc_ref word, struct agxc_ref out[2])
@@ -108,30 +147,37 @@ static void halves_of(struct agxc_builder *b, struct agxc_ref word, struct agxc_
    out[1] = *agxc_dest_high(instr);
 }
 
-/* 256 times each byte of the word that holds both, as halves in the order asked for. */
-static void scale(struct agxc_builder *b, const struct agxc_ref *first,
-                  const struct agxc_ref *second, struct agxc_ref out[2])
+/* A word with 256 times both bytes in its halves. */
+static struct agxc_ref scaled_word(struct agxc_builder *b, const struct byte *low,
+                                   const struct byte *high)
 {
-   bool turned = place_of(first) > place_of(second);
-   const struct agxc_ref *low = turned ? second : first, *high = turned ? first : second;
-   struct agxc_ref low_half = agxc_build_zext(b, 16, *low);
-   struct agxc_ref high_half = agxc_build_zext(b, 16, *high);
-   struct agxc_ref word = agxc_build_pack32(b, low_half, high_half);
-   word = agxc_build_ishl(b, word, agxc_u32(8));
+   if (!low->element) {
+      struct agxc_ref word = low->from;
+      if (low->place == 0)
+         word = agxc_build_ishl(b, word, agxc_u32(8));
+      return agxc_build_iand(b, word, agxc_u32(HIGH_BYTES));
+   }
+   struct agxc_ref low_half = agxc_build_zext(b, 16, *low->element);
+   struct agxc_ref high_half = agxc_build_zext(b, 16, *high->element);
+   return agxc_build_ishl(b, agxc_build_pack32(b, low_half, high_half), agxc_u32(8));
+}
+
+/* 256 times each byte, in the order asked for. */
+static void scale(struct agxc_builder *b, const struct byte bytes[2], struct agxc_ref out[2])
+{
+   bool turned = bytes[0].place > bytes[1].place;
    struct agxc_ref halves[2];
-   halves_of(b, word, halves);
+   halves_of(b, scaled_word(b, &bytes[turned], &bytes[!turned]), halves);
    out[0] = agxc_build_sext(b, 32, halves[turned]);
    out[1] = agxc_build_sext(b, 32, halves[!turned]);
 }
 
 /* x0 y0 + x1 y1 - 1 */
-static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_instr *p,
-                                  const struct agxc_instr *q, bool swapped)
+static struct agxc_ref build_pair(struct agxc_builder *b, const struct pair *pair)
 {
    struct agxc_ref x[2], y[2], halves[2];
-   const struct agxc_ref *q_of[] = {agxc_side(q, swapped), agxc_side(q, !swapped)};
-   scale(b, loaded_byte(agxc_src_a(p)), loaded_byte(q_of[0]), x);
-   scale(b, loaded_byte(agxc_src_b(p)), loaded_byte(q_of[1]), y);
+   scale(b, pair->x, x);
+   scale(b, pair->y, y);
    struct agxc_ref sum = agxc_u32(0xffff0000u);
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_ref product = agxc_build_imul(b, x[i], y[i]);
@@ -145,10 +191,10 @@ static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_inst
 static bool join_leaf(struct dots *d, struct agxc_builder *b, uint32_t i)
 {
    for (uint32_t j = i + 1; d->product[i] && j < d->count; j++) {
-      bool swapped;
-      if (!d->product[j] || !is_pair(d->product[i], d->product[j], &swapped))
+      struct pair pair;
+      if (!d->product[j] || !find_pair(d->product[i], d->product[j], &pair))
          continue;
-      d->leaves[i] = build_pair(b, d->product[i], d->product[j], swapped);
+      d->leaves[i] = build_pair(b, &pair);
       d->leaves[j] = agxc_none();
       d->product[j] = NULL;
       return true;

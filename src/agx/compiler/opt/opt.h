@@ -34,8 +34,12 @@ bool agxc_opt_memory(struct agxc_shader *shader);
 bool agxc_opt_private_tables(struct agxc_shader *shader);
 /* Removes stores to private variables that later ones cover. */
 bool agxc_opt_private_stores(struct agxc_shader *shader);
+/* Loads elements of threadgroup memory that only the thread itself writes no more than once. */
+bool agxc_opt_own_elements(struct agxc_shader *shader);
 /* Joins neighbouring accesses of a block to vectors. */
 bool agxc_opt_vectorize(struct agxc_shader *shader);
+/* Loads more than four neighbouring bytes as words. */
+bool agxc_opt_widen_bytes(struct agxc_shader *shader);
 /* Moves invariant code in front of its loop. */
 bool agxc_opt_licm(struct agxc_shader *shader);
 /* Converts short ifs to selects. */

@@ -3,7 +3,11 @@
  * Replaces loops that run a known number of times by that many copies of their body, where these
  * are few instructions. How often a loop runs is found by running it: the values that its exit
  * depends on are computed, iteration by iteration, as long as they are constants. So any induction
- * variable will do.
+ * variable will do. Where lanes share a loop and begin at different places, as in
+ *
+ *    for (i = local_id_x; i < 256; i += 64)
+ *
+ * the bounds of the first place tell how often it runs, if that is equally often for both.
  *
  * loop_shape.h says which loops qualify. Loops with side exits that run a few times become ifs
  * around ifs: each iteration stands in the arm of the one before that does not break.
@@ -14,7 +18,8 @@
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
-#include "agx/compiler/analysis/loop_shape.h"
+#include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/analysis/range.h"
 
 #define MAX_ITERATIONS 64u
 /* Instructions in all copies together, without those that counted_size leaves out. More
@@ -23,12 +28,15 @@
 #define MAX_COPIES 640u
 /* The same where the loop chooses among the elements of private arrays. */
 #define MAX_ARRAY_COPIES (2 * MAX_COPIES)
+/* The same where lanes begin at different places: nothing becomes constant. */
+#define MAX_SHARED_COPIES 128u
 /* And with them: what passes have to look at. */
 #define MAX_WORK 8192u
 /* Levels of ifs that side exits make. */
 #define MAX_NESTED 8u
 #define MAX_NAMES  64u
 #define MAX_DEPTH  48u /* of expressions that the exit depends on */
+#define MAX_START  4u  /* of expressions that say where a lane begins */
 
 struct unroll {
    struct agxc_loop_shape shape;
@@ -199,6 +207,45 @@ static bool count_iterations(struct unroll *u)
    }
 }
 
+static struct agxc_range bounds(const struct agxc_shader *shader, struct agxc_ref ref,
+                                unsigned depth)
+{
+   ref = agxc_skip_moves(ref);
+   if (ref.kind == AGXC_IMM)
+      return (struct agxc_range){(uint64_t)ref.imm, (uint64_t)ref.imm};
+   const struct agxc_instr *def = depth ? agxc_def_of(ref) : NULL;
+   if (!def || def->dest_count != 1)
+      return agxc_range_full(32);
+   if (!agxc_has_src(def, AGXC_SRC_A) || !agxc_has_src(def, AGXC_SRC_B) || def->src_count != 2)
+      return agxc_range_of_op(shader, def);
+   return agxc_range_combine((enum agxc_op)def->op, ref.bits,
+                             bounds(shader, *agxc_src_a(def), depth - 1),
+                             bounds(shader, *agxc_src_b(def), depth - 1));
+}
+
+/* Iterations of a lane that begins there, below the limit. */
+static uint64_t iterations_from(const struct agxc_induction *c, uint64_t first)
+{
+   uint64_t limit = (uint64_t)c->limit.imm;
+   return first < limit ? (limit - first + c->step - 1) / c->step : 0;
+}
+
+/* The same number of iterations for all lanes, in u->iterations. */
+static bool count_shared(struct unroll *u, struct agxc_loop *loop)
+{
+   struct agxc_induction c = {0};
+   if (u->shape.side_exits || !agxc_induction_find(&c, u->shape.shader, loop) || c.is_inclusive ||
+       c.limit.kind != AGXC_IMM || (uint64_t)c.limit.imm > INT32_MAX - (uint64_t)c.step)
+      return false;
+   struct agxc_range first = bounds(u->shape.shader, *agxc_phi_entry(c.phi), MAX_START);
+   uint64_t count = iterations_from(&c, first.min);
+   if (first.max > INT32_MAX || count != iterations_from(&c, first.max) ||
+       count * u->shape.size > MAX_SHARED_COPIES)
+      return false;
+   u->iterations = (uint32_t)count;
+   return true;
+}
+
 static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
 {
    struct agxc_builder b = agxc_at_end(clone->shader, clone->cursor.block);
@@ -305,7 +352,7 @@ static bool try_loop(struct evaluation *e, struct agxc_loop *loop)
       return false;
    make_room(e, e->shader);
    e->first_iteration += MAX_ITERATIONS + 2;
-   if (!count_iterations(&u))
+   if (!count_iterations(&u) && !count_shared(&u, loop))
       return false;
    if (u.shape.side_exits)
       return unroll_nested(&u);

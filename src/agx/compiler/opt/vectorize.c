@@ -4,6 +4,15 @@
  * whose constants follow each other are joined to vectors of up to four elements, within a
  * block. Loads move up to the first of a vector, stores down to the last.
  *
+ * More than four halves, where the address is a multiple of 4, are accessed as words:
+ *
+ *    %1:16x4 = load_global u0l, %0          %5:32x4 = load_global u0l, %0
+ *    %2:16x4 = load_global u0l, %0 + 8  =>  %6:32, %7:32, .. = split %5
+ *                                           %8:16, %9:16 = unpack32 %6  ..
+ *
+ * Bytes are loaded so by a run of its own, agxc_opt_widen_bytes: to take one out of its word costs
+ * an instruction, which passes behind that run may save.
+ *
  * Requires constant parts that analysis/offset.c can see (opt_algebraic, opt_cse); that file says
  * why constants may be compared although offsets wrap. Volatile and coherent accesses stay. Stands
  * behind the passes that bring loads into one block and in front of lower_robust, which checks a
@@ -19,9 +28,13 @@
 
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/offset.h"
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_VECTOR 4
+/* Bytes of a word, and elements of the longest vector of words. */
+#define WORD_B       4
+#define MAX_ELEMENTS (MAX_VECTOR * WORD_B)
 /* Bounds on the work per access and on how long values live. */
 #define MAX_OPEN     16
 #define MAX_MEMBERS  32
@@ -31,6 +44,7 @@ struct member {
    struct agxc_instr *instr;
    int64_t start, end; /* bytes */
    uint32_t index;     /* of instr */
+   bool may_widen;     /* at a multiple of WORD_B but for the constant */
 };
 
 struct group {
@@ -49,6 +63,7 @@ struct vectorizer {
    uint32_t open_count;
    struct group *spare[MAX_OPEN];
    bool stores; /* which walk */
+   bool bytes;  /* of loads: joins bytes to words, and nothing else */
    bool progress;
 };
 
@@ -60,7 +75,8 @@ struct chunk {
    struct member *members;
    uint32_t count;
    int64_t start;
-   uint32_t elements;
+   uint32_t elements; /* of the members */
+   uint32_t words;    /* what is accessed in their place; 0: they are */
 };
 
 static unsigned element_of(const struct chunk *chunk, const struct member *member)
@@ -174,6 +190,45 @@ static void insert(struct agxc_builder *b, struct agxc_instr *instr, uint32_t in
    instr->index = index;
 }
 
+/* The halves or bytes of a word. */
+static void take_word_apart(struct agxc_builder *b, struct agxc_ref word, unsigned bits,
+                            struct agxc_ref *out, uint32_t index)
+{
+   if (bits == 16) {
+      struct agxc_instr *halves = agxc_build_unpack32(b, word);
+      out[0] = *agxc_dest_low(halves);
+      out[1] = *agxc_dest_high(halves);
+      halves->index = index;
+      return;
+   }
+   for (unsigned i = 0; i < WORD_B; i++) {
+      struct agxc_ref low = i ? agxc_build_ushr(b, word, agxc_u32(8 * i)) : word;
+      out[i] = agxc_build_trunc(b, bits, low);
+      low.value->def->index = out[i].value->def->index = index;
+   }
+}
+
+/* The elements of what a chunk is loaded as. */
+static void load_elements(struct agxc_builder *b, const struct chunk *chunk,
+                          struct agxc_instr *load, uint32_t index, struct agxc_ref *out)
+{
+   unsigned bits = chunk->memory->bits, per_word = 32u / bits;
+   struct agxc_value *vector = agxc_value_new(b->shader, chunk->words ? 32 : bits,
+                                              chunk->words ? chunk->words : chunk->elements);
+   agxc_define(load, agxc_use(vector));
+   insert(b, load, index);
+   if (!chunk->words) {
+      agxc_split(b, agxc_use(vector), out);
+      out[0].value->def->index = index;
+      return;
+   }
+   struct agxc_ref words[MAX_VECTOR];
+   agxc_split(b, agxc_use(vector), words);
+   words[0].value->def->index = index;
+   for (uint32_t i = 0; i < chunk->words; i++)
+      take_word_apart(b, words[i], bits, &out[i * per_word], index);
+}
+
 static void join_loads(struct vectorizer *v, const struct chunk *chunk)
 {
    struct agxc_instr *first = chunk->members[0].instr;
@@ -182,12 +237,8 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
          first = chunk->members[i].instr;
    struct agxc_builder b = agxc_before(v->shader, first);
    struct agxc_instr *load = new_access(&b, chunk, first);
-   struct agxc_value *vector = agxc_value_new(v->shader, chunk->memory->bits, chunk->elements);
-   agxc_define(load, agxc_use(vector));
-   insert(&b, load, first->index);
-   struct agxc_ref elements[MAX_VECTOR];
-   agxc_split(&b, agxc_use(vector), elements);
-   elements[0].value->def->index = first->index;
+   struct agxc_ref elements[MAX_ELEMENTS];
+   load_elements(&b, chunk, load, first->index, elements);
    for (uint32_t i = 0; i < chunk->count; i++) {
       struct agxc_instr *old = chunk->members[i].instr;
       unsigned at = element_of(chunk, &chunk->members[i]);
@@ -197,6 +248,18 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
       agxc_instr_remove(chunk->members[i].instr);
 }
 
+/* What a chunk is stored as: its elements, or halves in pairs. */
+static struct agxc_ref store_data(struct agxc_builder *b, const struct chunk *chunk,
+                                  const struct agxc_ref *elements)
+{
+   if (!chunk->words)
+      return agxc_collect(b, chunk->elements, elements);
+   struct agxc_ref words[MAX_VECTOR];
+   for (uint32_t i = 0; i < chunk->words; i++)
+      words[i] = agxc_build2_folded(b, AGXC_OP_PACK32, 32, elements[2 * i], elements[2 * i + 1]);
+   return agxc_collect(b, chunk->words, words);
+}
+
 static void join_stores(struct vectorizer *v, const struct chunk *chunk)
 {
    struct agxc_instr *last = chunk->members[0].instr;
@@ -204,14 +267,14 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
       if (chunk->members[i].index > last->index)
          last = chunk->members[i].instr;
    struct agxc_builder b = agxc_before(v->shader, last);
-   struct agxc_ref elements[MAX_VECTOR];
+   struct agxc_ref elements[MAX_ELEMENTS];
    for (uint32_t i = 0; i < chunk->count; i++) {
       struct agxc_ref data = *agxc_src_data(chunk->members[i].instr);
       unsigned at = element_of(chunk, &chunk->members[i]);
       agxc_split(&b, data, &elements[at]);
    }
    struct agxc_instr *store = new_access(&b, chunk, last);
-   *agxc_src_data(store) = agxc_collect(&b, chunk->elements, elements);
+   *agxc_src_data(store) = store_data(&b, chunk, elements);
    insert(&b, store, last->index);
    for (uint32_t i = 0; i < chunk->count; i++)
       agxc_instr_remove(chunk->members[i].instr);
@@ -241,10 +304,11 @@ static bool may_join(const struct agxc_memory_ref *memory, const struct agxc_ins
           (is_element(*agxc_src_offset(a)) && is_element(*agxc_src_offset(b)));
 }
 
-/* How many members from m on make one access. */
-static struct chunk chunk_at(const struct group *group, struct member *m, uint32_t left)
+/* How many members from m on make one access of so many bytes at most. */
+static struct chunk chunk_of(const struct group *group, struct member *m, uint32_t left,
+                             int64_t most_B, bool widens)
 {
-   int64_t element_B = group->memory.bits / 8, limit = m->start + MAX_VECTOR * element_B;
+   int64_t element_B = group->memory.bits / 8, limit = m->start + most_B;
    struct chunk chunk = {.memory = &group->memory, .members = m, .count = 1, .start = m->start};
    int64_t end = m->end;
    uint32_t low = m->index, high = m->index;
@@ -253,7 +317,8 @@ static struct chunk chunk_at(const struct group *group, struct member *m, uint32
       low = AGX_MIN(low, next->index);
       high = AGX_MAX(high, next->index);
       if (next->start > end || next->end > limit || (next->start - m->start) % element_B ||
-          high - low > MAX_DISTANCE || !may_join(&group->memory, m->instr, next->instr))
+          high - low > MAX_DISTANCE || !may_join(&group->memory, m->instr, next->instr) ||
+          (widens && !next->may_widen))
          break;
       end = AGX_MAX(end, next->end);
       chunk.count++;
@@ -262,12 +327,37 @@ static struct chunk chunk_at(const struct group *group, struct member *m, uint32
    return chunk;
 }
 
+/* Elements that are more than one access of them takes, as whole words. */
+static bool find_words(const struct group *group, struct member *m, uint32_t left,
+                       struct chunk *out_chunk)
+{
+   int64_t element_B = group->memory.bits / 8, most_B = MAX_VECTOR * WORD_B;
+   if (!m->may_widen || m->start % WORD_B)
+      return false;
+   *out_chunk = chunk_of(group, m, left, most_B, true);
+   most_B = out_chunk->elements * element_B / WORD_B * WORD_B;
+   if (most_B < out_chunk->elements * element_B)
+      *out_chunk = chunk_of(group, m, left, most_B, true);
+   out_chunk->words = (uint32_t)(most_B / WORD_B);
+   return out_chunk->elements > MAX_VECTOR && out_chunk->elements * element_B == most_B;
+}
+
+static struct chunk chunk_at(const struct vectorizer *v, const struct group *group,
+                             struct member *m, uint32_t left)
+{
+   struct chunk chunk = {.count = 1};
+   if (!find_words(group, m, left, &chunk))
+      chunk = v->bytes ? (struct chunk){.count = 1}
+                       : chunk_of(group, m, left, MAX_VECTOR * (group->memory.bits / 8), false);
+   return chunk;
+}
+
 static void close_group(struct vectorizer *v, uint32_t which)
 {
    struct group *group = v->open[which];
    qsort(group->members, group->count, sizeof(group->members[0]), compare_members);
    for (uint32_t i = 0; i < group->count;) {
-      struct chunk chunk = chunk_at(group, &group->members[i], group->count - i);
+      struct chunk chunk = chunk_at(v, group, &group->members[i], group->count - i);
       i += chunk.count;
       if (chunk.count < 2)
          continue;
@@ -312,6 +402,20 @@ static uint32_t find_group(const struct vectorizer *v, const struct agxc_memory_
    return i;
 }
 
+/* Whether words may be accessed in place of the elements, at constants that are multiples of
+ * WORD_B: bindings begin at such addresses (include/agx/command_buffer.h, struct agx_binding), and
+ * threadgroup memory does. */
+static bool may_widen(const struct vectorizer *v, const struct agxc_memory_ref *memory)
+{
+   if (memory->bits != (v->bytes ? 8 : 16) || memory->robustness ||
+       !(memory->space == AGXC_SPACE_SHARED || agxc_memory_ref_is_bound(v->shader, memory)))
+      return false;
+   for (uint32_t i = 0; i < memory->term_count; i++)
+      if (memory->terms[i].factor % WORD_B)
+         return false;
+   return true;
+}
+
 static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
                  const struct agxc_memory_ref *memory)
 {
@@ -326,13 +430,15 @@ static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
       (struct member){.instr = instr,
                       .start = memory->constant,
                       .end = memory->constant + agxc_memory_ref_bytes(memory),
-                      .index = instr->index};
+                      .index = instr->index,
+                      .may_widen = may_widen(v, memory)};
 }
 
 /* It joins no other access. Booleans have no bytes; IR text may store them. */
-static bool is_alone(const struct agxc_memory_ref *memory)
+static bool is_alone(const struct vectorizer *v, const struct agxc_memory_ref *memory)
 {
-   return memory->access & AGXC_ACCESS_COHERENT || memory->bits < 8;
+   return memory->access & AGXC_ACCESS_COHERENT || memory->bits < 8 ||
+          (v->bytes && memory->bits != 8);
 }
 
 /* ---- the walk over loads ---------------------------------------------- */
@@ -376,7 +482,7 @@ static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
       note_write(v, &memory);
       return;
    }
-   if (is_alone(&memory))
+   if (is_alone(v, &memory))
       return;
    uint32_t which = find_group(v, &memory);
    if (which < v->open_count && was_written(v->open[which], &memory)) {
@@ -410,7 +516,7 @@ static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
    for (uint32_t i = v->open_count; i-- > 0;)
       if (touches(v->open[i], &memory))
          close_group(v, i);
-   if (memory.reads || is_alone(&memory))
+   if (memory.reads || is_alone(v, &memory))
       return;
    join(v, find_group(v, &memory), instr, &memory);
 }
@@ -435,5 +541,25 @@ bool agxc_opt_vectorize(struct agxc_shader *shader)
    struct vectorizer v = {.shader = shader};
    walk(&v, false);
    walk(&v, true);
+   return v.progress;
+}
+
+static bool loads_bytes(const struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if ((instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_LOAD_SHARED) &&
+             agxc_dest(instr)->bits == 8)
+            return true;
+   return false;
+}
+
+bool agxc_opt_widen_bytes(struct agxc_shader *shader)
+{
+   struct vectorizer v = {.shader = shader, .bytes = true};
+   if (loads_bytes(shader))
+      walk(&v, false);
+   if (v.progress)
+      agxc_opt_copy_prop(shader); /* opt_algebraic, which is next, looks for extensions of bytes */
    return v.progress;
 }

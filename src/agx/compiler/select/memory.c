@@ -213,13 +213,26 @@ static void select_load_format(struct agxc_selector *s, const struct agxc_instr 
    agxc_set_machine_coherency(machine, AGX_ISA_COHERENT_INCOHERENT);
 }
 
+/* In registers. Stores and atomics that follow each other often have one constant. */
+static struct agxc_ref data_reg(struct agxc_selector *s, struct agxc_ref data)
+{
+   if (data.kind != AGXC_IMM)
+      return agxc_select_reg(s, data);
+   if (s->stored_in != s->at.block || !agxc_same_ref(&s->stored, &data)) {
+      s->stored_in = s->at.block;
+      s->stored = data;
+      s->stored_reg = agxc_select_reg(s, data);
+   }
+   return s->stored_reg;
+}
+
 /* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
 static struct agxc_ref stored(struct agxc_selector *s, struct agxc_ref data)
 {
    const struct agxc_instr *def = agxc_select_def_is(s, &data, AGXC_OP_TRUNC);
    if (def && agxc_src_a(def)->bits <= 32)
       data = *agxc_src_a(def);
-   return agxc_select_reg(s, data);
+   return data_reg(s, data);
 }
 
 static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -241,10 +254,9 @@ static void select_store(struct agxc_selector *s, const struct agxc_instr *instr
 static struct agxc_ref atomic_source(struct agxc_selector *s, struct agxc_ref data,
                                      struct agxc_ref compare)
 {
-   data = agxc_select_reg(s, data);
    if (compare.kind == AGXC_NONE)
-      return data;
-   struct agxc_ref pair[2] = {data, agxc_select_reg(s, compare)};
+      return data_reg(s, data);
+   struct agxc_ref pair[2] = {agxc_select_reg(s, data), agxc_select_reg(s, compare)};
    return agxc_collect(&s->at, 2, pair);
 }
 

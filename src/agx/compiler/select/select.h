@@ -10,3 +10,7 @@
  * instructions; values get machine widths. Requires lowered IR. Fails through agxc_fail with
  * AGX_UNIMPLEMENTED for an operation or width that lowering should have removed. */
 bool agxc_select(struct agxc_shader *shader);
+
+/* Takes shifts from the pipe that all slots share where loops wait for it. Machine instructions
+ * with single definitions. */
+bool agxc_balance(struct agxc_shader *shader);

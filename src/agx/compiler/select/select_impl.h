@@ -16,6 +16,9 @@ struct agxc_selector {
    uint32_t *low_uses;       /* by value id: and would take 16 bits, extended with zeros, for it */
    struct agxc_value **low;  /* by value id: those 16 bits, where that is all there is to it */
    uint32_t value_count;     /* values that existed before */
+   /* The constant that a store or an atomic of this block took last, and its register. */
+   const struct agxc_block *stored_in;
+   struct agxc_ref stored, stored_reg;
 };
 
 /* ---- looking at operands (operand.c) --------------------------- */

@@ -243,12 +243,14 @@ static void split_arm(struct split *split, const struct agx_link *arm, struct ag
    }
 }
 
-/* Where lanes that don't load have a constant, the phi of a load's result can be that instead of
- * anything, once. */
+/* Where lanes that don't load have anything, they have the phi of a load's result; where they have
+ * a constant, the phi can be that, once. */
 static bool chooses(const struct agxc_ref *result, bool is_then, struct agxc_ref other)
 {
    const struct agxc_instr *phi = result->value->def;
    struct agxc_ref *was = is_then ? agxc_phi_else(phi) : agxc_phi_then(phi);
+   if (agxc_def_as(other, AGXC_OP_UNDEF))
+      return true;
    if (other.kind != AGXC_IMM)
       return false;
    if (agxc_def_as(*was, AGXC_OP_UNDEF))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloads for ifs behind loops. A loop that loads makes its SIMD-group wait. An if behind it whose
- * loads are of memory that nothing writes would wait once more, for addresses that were known all
- * the time: these loads get an if of their own in front of the loop, with the same condition, and
- * arrive while the loop waits for its own.
+ * Preloads what is needed behind loops. A loop that loads makes its SIMD-group wait. Code behind it
+ * that loads would wait once more, for addresses that were known all the time: its loads move in
+ * front of the loop, and arrive while the loop waits for its own. Those of an if get an if of their
+ * own there, with the same condition.
  *
  * Only at top level, past nodes that no thread ends in; so what is loaded would have been loaded
- * later, if the loop ends. Registers of the loop stay below the step of occupancy that it is at.
+ * later, if the loop ends. Only what nothing in between may write; loads of an if, only of memory
+ * that nothing writes at all. Registers of the loop stay below the step of occupancy that it is at.
  *
  * Before and after: generic SSA. Stands behind opt_batch_loads, since that changes what the loops
  * in front wait for, and in front of opt_vectorize.
@@ -21,11 +22,21 @@ struct preload {
    struct agxc_liveness *liveness;
    struct agxc_block *to; /* loads may go to its end */
    uint32_t halves;       /* that live inside the loops behind it; 0: none of them loads */
+   bool writes;           /* what stands behind it may, to device memory, or lets others' be seen */
 };
 
 /* ---- what is crossed ----------------------------------------------------- */
 
-static bool returns(const struct preload *e, const struct agxc_node *node)
+static bool writes_device(const struct agxc_instr *instr)
+{
+   if (instr->op == AGXC_OP_BARRIER)
+      return agxc_imm_barrier(instr) & ~(AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED);
+   return agxc_flags(instr) & AGXC_SIDE_EFFECT && !(agxc_flags(instr) & AGXC_TERMINATOR) &&
+          instr->op != AGXC_OP_STORE_SHARED && instr->op != AGXC_OP_ATOMIC_SHARED;
+}
+
+/* False: a thread may end in the node. */
+static bool cross(struct preload *e, const struct agxc_node *node)
 {
    bool is_block = node->kind == AGXC_NODE_BLOCK;
    uint32_t first = is_block ? agxc_as_block(node)->index : agxc_block_before(node)->index + 1;
@@ -33,9 +44,11 @@ static bool returns(const struct preload *e, const struct agxc_node *node)
    for (; first < end; first++) {
       const struct agxc_instr *last = agxc_terminator(e->shader->blocks[first]);
       if (last && last->op == AGXC_OP_RETURN)
-         return true;
+         return false;
+      agxc_foreach_instr (instr, e->shader->blocks[first])
+         e->writes |= writes_device(instr);
    }
-   return false;
+   return true;
 }
 
 /* A loop between where loads may go and where they are. */
@@ -108,6 +121,42 @@ static void move_loads(struct preload *e, const struct agxc_slice *slice, struct
    }
 }
 
+/* ---- blocks -------------------------------------------------------------- */
+
+static bool may_preload(const struct preload *e, const struct agxc_instr *load)
+{
+   const struct agxc_slice slice = {is_there, may_move, e};
+   return (agxc_reads_constant(load) ||
+           (!e->writes && !(agxc_imm_access(load) & AGXC_ACCESS_COHERENT))) &&
+          agxc_slice_reaches_sources(&slice, load);
+}
+
+/* All loads of the block, or it would wait anyway. */
+static bool visit_block(struct preload *e, struct agxc_block *block)
+{
+   const struct agxc_slice slice = {is_there, may_move, e};
+   struct agxc_instr *loads[AGXC_LOADS_FAR];
+   uint32_t count = 0, halves = 0, needed = e->halves + AGXC_SLACK_HALVES;
+   agxc_foreach_instr (instr, block) {
+      e->writes |= writes_device(instr);
+      if (!agxc_waits_for(instr))
+         continue;
+      if (instr->op != AGXC_OP_LOAD_GLOBAL || count == AGXC_LOADS_FAR || !may_preload(e, instr))
+         return false;
+      loads[count++] = instr;
+      halves += agxc_dest(instr)->count * AGX_MAX(agxc_dest(instr)->bits, 16u) / 16;
+   }
+   if (count == 0 || agxc_end_of_step(e->shader, needed) < needed + halves)
+      return false;
+   struct agxc_builder end = agxc_at_end(e->shader, e->to);
+   for (uint32_t i = 0; i < count; i++) {
+      agxc_slice_move_sources(&slice, &end, loads[i]);
+      agxc_instr_remove(loads[i]);
+      agxc_insert(&end, loads[i]);
+   }
+   return true;
+}
+
 /* ---- the walk ------------------------------------------------------------ */
 
 static bool visit_if(struct preload *e, struct agxc_if *branch)
@@ -125,7 +174,22 @@ static bool visit_if(struct preload *e, struct agxc_if *branch)
    return true;
 }
 
-/* One if is enough: what is behind it waits for other things. */
+/* Nodes behind a place in front of a loop, in program order; true: something moved there. */
+static bool visit(struct preload *e, struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_LOOP) {
+      if (!e->liveness)
+         e->liveness = agxc_liveness_compute(e->shader);
+      note_loop(e, agxc_as_loop(node));
+      return false;
+   }
+   if (e->halves == 0)
+      return false;
+   return node->kind == AGXC_NODE_IF ? visit_if(e, agxc_as_if(node))
+                                     : visit_block(e, agxc_as_block(node));
+}
+
+/* One is enough: what is behind it waits for other things. */
 bool agxc_opt_preload_loads(struct agxc_shader *shader)
 {
    struct preload e = {.shader = shader};
@@ -133,19 +197,15 @@ bool agxc_opt_preload_loads(struct agxc_shader *shader)
    if (shader->block_count == 1)
       return false;
    agxc_foreach_node (node, &shader->body) {
-      if (returns(&e, node)) {
-         e.to = NULL;
-         e.halves = 0;
-      } else if (node->kind == AGXC_NODE_BLOCK && !e.to) {
-         struct agxc_block *block = agxc_as_block(node);
-         e.to = agxc_terminator(block) ? NULL : block; /* in front of a loop */
-      } else if (node->kind == AGXC_NODE_LOOP && e.to) {
-         if (!e.liveness)
-            e.liveness = agxc_liveness_compute(shader);
-         note_loop(&e, agxc_as_loop(node));
-      } else if (node->kind == AGXC_NODE_IF && e.halves && visit_if(&e, agxc_as_if(node))) {
-         return true;
+      bool is_block = node->kind == AGXC_NODE_BLOCK;
+      if (is_block && !e.to && !agxc_terminator(agxc_as_block(node))) {
+         e.to = agxc_as_block(node); /* in front of a loop */
+         continue;
       }
+      if (e.to && visit(&e, node))
+         return true;
+      if (!cross(&e, node))
+         e = (struct preload){.shader = shader, .liveness = e.liveness};
    }
    return false;
 }

@@ -21,16 +21,18 @@
  * length, and in front of the passes that join what the copies repeat.
  */
 #include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/loads_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_SIZE 48u /* instructions in all copies ... */
 #define MAX_LONG 96u /* ... where none are left over, or loads of four join or wait together */
-/* ... where there is no rest and neighbours may join: scalars, four of which fit into a vector. */
-#define MAX_JOIN 128u
-#define MAX_COPY 384u /* with what is the same in all iterations, until opt_cse joins it */
-#define MAX_STEP 8    /* longer ones share a loop among lanes: few iterations each */
+/* ... where neighbours join, or may join and there is no rest: four words fit into a vector. */
+#define MAX_JOIN   128u
+#define MAX_COPY   384u /* with what is the same in all iterations, until opt_cse joins it */
+#define MAX_OFFSET 4u   /* operations deep that an offset is looked into */
+#define MAX_STEP   8    /* longer ones share a loop among lanes: few iterations each */
 
 struct pass {
    struct agxc_shader *shader;
@@ -68,13 +70,34 @@ static bool loads_scalars(const struct agxc_loop_shape *shape)
    return false;
 }
 
+/* A load of a word at most, of which the next iteration loads the neighbour. */
+static bool loads_neighbours(const struct agxc_induction *c)
+{
+   agxc_foreach_loop_block (block, c->shape.shader, c->shape.loop)
+      agxc_foreach_instr (instr, block) {
+         if (instr->op != AGXC_OP_LOAD_GLOBAL)
+            continue;
+         const struct agxc_ref *dest = agxc_dest(instr);
+         uint64_t bytes = dest->count * dest->bits / 8u;
+         struct agxc_offset offset =
+            agxc_offset_split(*agxc_src_offset(instr), AGXC_OFFSET_LINEAR, MAX_OFFSET);
+         for (uint32_t i = 0; i < offset.count && bytes <= 4; i++)
+            if (agxc_def_of(offset.terms[i].ref) == c->phi &&
+                offset.terms[i].factor * c->step == bytes)
+               return true;
+      }
+   return false;
+}
+
 /* Two iterations at a time save half of the waits, and need a second loop for that. */
 static uint32_t most_instructions(const struct agxc_induction *c, unsigned factor)
 {
    bool loads = c->shape.flags & AGXC_READS_MEMORY && factor == AGXC_LOADS_MAX_ITERATIONS;
-   if (goes_up(c, factor))
-      return loads && loads_scalars(&c->shape) ? MAX_JOIN : MAX_LONG;
-   return loads ? MAX_LONG : MAX_SIZE;
+   if (!loads)
+      return goes_up(c, factor) ? MAX_LONG : MAX_SIZE;
+   if (goes_up(c, factor) && loads_scalars(&c->shape))
+      return MAX_JOIN;
+   return loads_neighbours(c) ? MAX_JOIN : MAX_LONG;
 }
 
 /* Instructions of an iteration without those that are the same in all. */

@@ -16,6 +16,12 @@
  * Orders of sums stay as they are. Steps are powers of two: an induction variable that wraps before
  * it reaches n then never does, so that only loops that never end differ.
  *
+ * Where lanes share a loop, the last iterations are those of a few, and of what is left over behind
+ * another loop each may be missing: there the loads of all iterations but the first stand in ifs
+ * (masked.c), and lanes load nothing in vain.
+ *
+ * What opt_unroll_partial has left over is one such iteration, of three: no loop remains (rest.c).
+ *
  * The measure is code for waits: see SECOND_INSTRS.
  *
  * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one
@@ -34,20 +40,26 @@
 #define FURTHER_INSTRS 13u
 #define LOOP_INSTRS    2u  /* n - i, and a select for the last induction variable */
 #define LOAD_HALVES    64u /* registers for loads that wait together */
-/* Where lanes share a loop, the last iterations are those of a few, and the others' loads are in
- * vain: more of an iteration than this is too much of that. */
-#define SHARED_HALVES 8u
-#define MAX_HELD      8u /* phis besides the induction variable */
+#define MAX_HELD       8u  /* phis besides the induction variable */
 
 struct fact {
-   bool varies;   /* from iteration to iteration */
-   bool is_held;  /* needs what an iteration before left, besides the induction variable */
-   uint8_t depth; /* waits for loads on the way to it */
+   bool varies;    /* from iteration to iteration */
+   bool is_held;   /* needs what an iteration before left, besides the induction variable */
+   bool is_effect; /* result of an atomic */
+   uint8_t depth;  /* waits for loads on the way to it */
+};
+
+/* A loop that runs at most once now. */
+struct once {
+   struct once *next;
+   struct agxc_loop_shape shape;
 };
 
 struct pass {
    struct agxc_shader *shader;
    struct agxc_clone_map map;
+   struct once *once;
+   struct agxc_masked_notes notes;
    struct fact *facts;       /* by value id; of a loop's values, while that is looked at */
    agx_bitset_word *escapes; /* header's values that others than the loop use */
 };
@@ -60,7 +72,9 @@ struct predicated {
    struct agxc_instr *held[MAX_HELD];
    uint32_t held_count;
    uint32_t size, waits, load_halves; /* of an iteration */
+   uint32_t rest; /* iterations at most, where opt_unroll_partial left them over */
    bool stores, has_changing_loads;
+   bool is_masked; /* loads of all iterations but the first stand in ifs */
 };
 
 /* ---- shape --------------------------------------------------------------- */
@@ -133,37 +147,49 @@ static uint32_t instrs_of(const struct agxc_instr *instr)
    return 1;
 }
 
-static bool is_load(const struct agxc_instr *instr)
+/* Of whose order among threads nothing is known; results of atomics are not used. */
+static bool is_effect(const struct agxc_instr *instr)
 {
-   return instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_IMAGE_LOAD ||
-          instr->op == AGXC_OP_LOAD_FORMAT || instr->op == AGXC_OP_IMAGE_FETCH ||
-          instr->op == AGXC_OP_IMAGE_SAMPLE;
+   return instr->op == AGXC_OP_STORE_GLOBAL || instr->op == AGXC_OP_STORE_SHARED ||
+          instr->op == AGXC_OP_ATOMIC_GLOBAL || instr->op == AGXC_OP_ATOMIC_SHARED;
+}
+
+static bool is_coherent(const struct agxc_instr *instr)
+{
+   return agxc_has_imm(instr, AGXC_IMM_ACCESS) ? agxc_imm_access(instr) & AGXC_ACCESS_COHERENT
+                                               : instr->flags & AGXC_INSTR_VOLATILE;
 }
 
 static bool measure_instr(struct pass *pass, struct predicated *m, const struct agxc_instr *instr)
 {
    unsigned flags = agxc_flags(instr);
    struct fact fact = {0};
+   bool uses_effect = false;
    agxc_foreach_src (src, instr) {
       if (src->kind != AGXC_VALUE || agxc_loop_is_invariant(&m->induction.shape, src))
          continue;
       const struct fact *of = &pass->facts[src->value->id];
       fact.varies |= of->varies;
       fact.is_held |= of->is_held;
+      uses_effect |= of->is_effect;
       fact.depth = (uint8_t)AGX_MAX(fact.depth, of->depth);
    }
    /* In front of the exit i may be n, which is not what the loop would have ended with. */
    bool sees_end = fact.varies && instr->block == m->induction.shape.header;
-   if (instr->op == AGXC_OP_STORE_GLOBAL) {
+   if (uses_effect)
+      return false;
+   if (is_effect(instr)) {
       if (instr->block == m->induction.shape.header)
          return false;
       m->stores = true;
       m->size++;
-      return !(agxc_imm_access(instr) & AGXC_ACCESS_COHERENT);
+      agxc_foreach_dest (dest, instr)
+         pass->facts[dest->value->id] = (struct fact){.varies = true, .is_effect = true};
+      return !is_coherent(instr);
    }
    if (flags & (AGXC_SIDE_EFFECT | AGXC_CROSS_LANE))
       return flags & AGXC_TERMINATOR;
-   if (flags & AGXC_READS_MEMORY || is_load(instr)) {
+   if (flags & AGXC_READS_MEMORY || agxc_waits_for(instr)) {
       if (fact.is_held || sees_end ||
           (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_access(instr) & AGXC_ACCESS_COHERENT))
          return false;
@@ -171,7 +197,7 @@ static bool measure_instr(struct pass *pass, struct predicated *m, const struct 
    }
    if (fact.varies) {
       m->size += instrs_of(instr);
-      if (is_load(instr)) {
+      if (agxc_waits_for(instr)) {
          m->load_halves += agxc_dests(instr)->count * AGX_MAX(agxc_dests(instr)->bits, 16u) / 16;
          fact.depth += fact.depth < UINT8_MAX;
          m->waits = AGX_MAX(m->waits, fact.depth);
@@ -182,6 +208,16 @@ static bool measure_instr(struct pass *pass, struct predicated *m, const struct 
    return true;
 }
 
+/* What is known of a phi's value in the next iteration. */
+static const struct fact *comes_from(const struct pass *pass, const struct predicated *m,
+                                     const struct agxc_instr *phi)
+{
+   static const struct fact fixed;
+   const struct agxc_ref *back = agxc_phi_back(phi);
+   return agxc_loop_is_invariant(&m->induction.shape, back) ? &fixed
+                                                            : &pass->facts[back->value->id];
+}
+
 static bool measure(struct pass *pass, struct predicated *m)
 {
    const struct agxc_loop_shape *shape = &m->induction.shape;
@@ -189,7 +225,11 @@ static bool measure(struct pass *pass, struct predicated *m)
       agxc_foreach_instr (instr, block)
          if (instr->op != AGXC_OP_PHI && !measure_instr(pass, m, instr))
             return false;
-   return true;
+   for (uint32_t i = 0; i < m->held_count; i++)
+      if (comes_from(pass, m, m->held[i])->is_effect)
+         return false;
+   const struct fact *next = comes_from(pass, m, m->induction.phi);
+   return m->induction.step || (!next->is_held && !next->is_effect && next->depth == 0);
 }
 
 /* The compare of i with n: true in each iteration that is one. */
@@ -234,16 +274,25 @@ static void find_place(struct predicated *m)
 /* How many iterations at a time; 1: leave it. */
 static uint32_t choose_factor(struct pass *pass, struct predicated *m)
 {
+   if (m->rest == 1)
+      return 1;
    if (!measure(pass, m) || (m->stores && m->has_changing_loads) || m->waits == 0)
       return 1;
-   find_place(m);
+   m->is_masked = m->rest || m->induction.step != 1;
+   if (!m->is_masked)
+      find_place(m);
    /* The induction variable and what is loaded instead; a mask around stores. */
-   uint32_t instrs = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
+   uint32_t instrs =
+      m->size + (m->place || m->is_masked ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
+   if (m->rest)
+      return m->rest <= AGXC_LOADS_MAX_ITERATIONS &&
+                   (m->rest - 1) * instrs <= m->waits * SECOND_INSTRS &&
+                   m->rest * m->load_halves <= LOAD_HALVES
+                ? m->rest
+                : 1;
    uint32_t factor = 1 + (m->waits * FURTHER_INSTRS - LOOP_INSTRS) / instrs;
    if (factor == 1 && instrs + LOOP_INSTRS <= m->waits * SECOND_INSTRS)
       factor = 2;
-   if (m->induction.step > 1 && m->load_halves > SHARED_HALVES)
-      return 1;
    return AGX_MIN(factor,
                   AGX_MIN(AGXC_LOADS_MAX_ITERATIONS, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
 }
@@ -256,7 +305,7 @@ static void take_stores(struct agxc_block *block, struct agx_link *behind, struc
    for (struct agx_link *at = behind->next, *next; at != &block->instrs; at = next) {
       struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
       next = at->next;
-      if (instr->op != AGXC_OP_STORE_GLOBAL)
+      if (!is_effect(instr))
          continue;
       agx_list_remove(at);
       agx_list_append(list, at);
@@ -317,6 +366,16 @@ static void copy_iteration(struct predicated *m, struct agxc_clone *clone, uint3
    }
 }
 
+/* What the phis are in the next iteration, behind the last block. */
+static void close_phis(struct predicated *m, struct agxc_builder *b, struct agxc_ref next,
+                       struct agxc_ref is_last, const struct agxc_ref *held)
+{
+   struct agxc_induction *c = &m->induction;
+   *agxc_phi_back(c->phi) = agxc_build_select(b, is_last, next, c->limit);
+   for (uint32_t i = 0; i < m->held_count; i++)
+      *agxc_phi_back(m->held[i]) = held[i];
+}
+
 static void unroll(struct predicated *m, uint32_t factor, struct agxc_clone_map *map)
 {
    struct agxc_induction *c = &m->induction;
@@ -342,9 +401,7 @@ static void unroll(struct predicated *m, uint32_t factor, struct agxc_clone_map 
       take_stores(copies, behind, &stores[iteration]);
    }
    struct agxc_ref next = agxc_build_iadd(&b, induction, agxc_u32(factor * c->step));
-   *agxc_phi_back(c->phi) = agxc_build_select(&b, is_iteration[factor - 1], next, c->limit);
-   for (uint32_t i = 0; i < m->held_count; i++)
-      *agxc_phi_back(m->held[i]) = held[i];
+   close_phis(m, &b, next, is_iteration[factor - 1], held);
    agx_list_init(&stores[0]);
    take_stores(m->body, &m->body->instrs, &stores[0]);
    if (m->last != m->body)
@@ -355,26 +412,150 @@ static void unroll(struct predicated *m, uint32_t factor, struct agxc_clone_map 
       append_if(m, is_iteration[iteration], &stores[iteration]);
 }
 
+/* ---- loads in ifs ------------------------------------------------------------- */
+
+/* A block for an iteration's code, in no list that is part of the shader. */
+static struct agxc_block *new_iteration(struct predicated *m, struct agx_link *list)
+{
+   struct agxc_block *block = agxc_block_new(m->induction.shape.shader);
+   agx_list_init(list);
+   agx_list_append(list, &block->node.link);
+   return block;
+}
+
+/* The code of the loop's own iteration goes to the block. */
+static void take_body(struct predicated *m, struct agxc_block *block)
+{
+   struct agxc_block *from[] = {m->body, m->last};
+   for (unsigned i = 0; i < (m->last == m->body ? 1u : 2u); i++)
+      agxc_foreach_instr_safe (instr, from[i]) {
+         agx_list_remove(&instr->link);
+         agx_list_append(&block->instrs, &instr->link);
+         instr->block = block;
+      }
+   m->last = m->body;
+}
+
+/* Where iteration k begins: at i + k * step, or where the one before says. */
+static struct agxc_ref masked_place(struct predicated *m, struct agxc_builder *b, uint32_t k,
+                                    struct agxc_ref next)
+{
+   const struct agxc_induction *c = &m->induction;
+   struct agxc_ref first = agxc_use(agxc_dest(c->phi)->value);
+   return c->step ? agxc_build_iadd(b, first, agxc_u32(k * c->step)) : next;
+}
+
+/* Whether iteration k is one, if it begins there. Where the step is not known, i may wrap: the test
+ * itself tells, unless the iteration before is none. */
+static struct agxc_ref masked_condition(struct predicated *m, struct agxc_builder *b, uint32_t k,
+                                        struct agxc_ref place, struct agxc_ref before)
+{
+   const struct agxc_induction *c = &m->induction;
+   if (c->step) {
+      struct agxc_ref left = agxc_build_isub(b, c->limit, agxc_use(agxc_dest(c->phi)->value));
+      return agxc_build_ult(b, agxc_u32(k * c->step), left);
+   }
+   if (k > 1)
+      place = agxc_build_select(b, before, place, c->limit);
+   return agxc_build2(b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, place, c->limit);
+}
+
+/* Another iteration, whether it is one or not; it leaves something where it is. Returns where the
+ * next one begins. */
+static struct agxc_ref copy_masked(struct predicated *m, struct agxc_clone *clone,
+                                   struct agxc_ref place, struct agxc_ref is_iteration,
+                                   struct agxc_ref *held)
+{
+   struct agxc_induction *c = &m->induction;
+   struct agxc_builder b = agxc_at_end(c->shape.shader, clone->cursor.block);
+   agxc_clone_set(clone, agxc_dest(c->phi)->value, place);
+   for (uint32_t i = 0; i < m->held_count; i++)
+      agxc_clone_set(clone, agxc_dest(m->held[i])->value, held[i]);
+   agxc_iteration_copy(&c->shape, clone, false);
+   for (uint32_t i = 0; i < m->held_count; i++) {
+      struct agxc_ref next = agxc_clone_ref(clone, *agxc_phi_back(m->held[i]));
+      held[i] = agxc_build_select(&b, is_iteration, next, held[i]);
+   }
+   return agxc_clone_ref(clone, *agxc_phi_back(c->phi));
+}
+
+static void unroll_masked(struct pass *pass, struct predicated *m, uint32_t factor)
+{
+   struct agxc_induction *c = &m->induction;
+   struct agxc_shader *shader = c->shape.shader;
+   struct agxc_masked masked = {
+      .shader = shader, .count = factor, .notes = &pass->notes, .to = m->body};
+   struct agx_link lists[AGXC_LOADS_MAX_ITERATIONS], stores[AGXC_LOADS_MAX_ITERATIONS];
+   struct agxc_ref held[MAX_HELD], next = *agxc_phi_back(c->phi);
+   struct agxc_builder b;
+   for (uint32_t i = 0; i < m->held_count; i++)
+      held[i] = *agxc_phi_back(m->held[i]);
+   masked.iteration[0] = new_iteration(m, &lists[0]);
+   for (uint32_t k = 1; k < factor; k++) {
+      masked.iteration[k] = new_iteration(m, &lists[k]);
+      b = agxc_at_end(shader, masked.iteration[k]);
+      struct agxc_cursor at = {NULL, masked.iteration[k]};
+      struct agxc_clone clone = agxc_clone_begin(shader, at, &pass->map);
+      struct agxc_ref place = masked_place(m, &b, k, next);
+      masked.condition[k] = masked_condition(m, &b, k, place, masked.condition[k - 1]);
+      next = copy_masked(m, &clone, place, masked.condition[k], held);
+   }
+   take_body(m, masked.iteration[0]);
+   for (uint32_t k = 0; k < factor; k++) {
+      agx_list_init(&stores[k]);
+      take_stores(masked.iteration[k], &masked.iteration[k]->instrs, &stores[k]);
+   }
+   m->last = agxc_put_masked(&masked, c->shape.header, m->held, m->held_count);
+   b = agxc_at_end(shader, m->last);
+   if (c->step)
+      next = masked_place(m, &b, factor, next);
+   close_phis(m, &b, next, masked.condition[factor - 1], held);
+   put_stores(&stores[0], m->last);
+   for (uint32_t k = 1; m->stores && k < factor; k++)
+      append_if(m, masked.condition[k], &stores[k]);
+}
+
 /* ---- pass ---------------------------------------------------------------- */
+
+/* The loop becomes an if when no loop is looked at any more. */
+static void end_later(struct pass *pass, const struct agxc_loop_shape *shape)
+{
+   struct once *once = AGX_ARENA_NEW(pass->shader->arena, struct once);
+   *once = (struct once){pass->once, *shape};
+   pass->once = once;
+}
+
+static bool may_unroll(const struct predicated *m)
+{
+   const struct agxc_induction *c = &m->induction;
+   return c->step <= AGXC_LOADS_MAX_STEP && !(c->step & (c->step - 1)) && !c->is_inclusive &&
+          m->rest != UINT32_MAX;
+}
 
 static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
    struct predicated m = {0};
-   struct agxc_loop_shape *shape = &m.induction.shape;
+   struct agxc_induction *c = &m.induction;
+   struct agxc_loop_shape *shape = &c->shape;
    if (!agxc_loop_shape_find(shape, pass->shader, loop) || shape->inner_loops || shape->barriers ||
        shape->private_loads || shape->private_stores || shape->flags & AGXC_CROSS_LANE ||
        !is_straight(&m, shape))
       return false;
    agxc_lift_test(shape);
-   struct agxc_induction *c = &m.induction;
-   if (!agxc_induction_find(c, pass->shader, loop) || c->step > AGXC_LOADS_MAX_STEP ||
-       (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
+   if (!agxc_induction_find_test(c, pass->shader, loop))
+      return false;
+   m.rest = c->step && is_remainder(c) ? agxc_rest_iterations(c) : 0;
+   if (!may_unroll(&m) || !find_held(pass, &m))
       return false;
    uint32_t factor = choose_factor(pass, &m);
-   if (factor > 1)
+   if (factor > 1 && m.is_masked)
+      unroll_masked(pass, &m, factor);
+   else if (factor > 1)
       unroll(&m, factor, &pass->map);
-   return factor > 1;
+   if (factor == m.rest)
+      end_later(pass, shape);
+   return factor > 1 || m.rest == 1;
 }
 
 static void find_escapes(struct pass *pass)
@@ -401,5 +582,8 @@ bool agxc_opt_unroll_predicated(struct agxc_shader *shader)
       .escapes = agxc_bitset_new(shader, shader->value_count + 1ull),
    };
    find_escapes(&pass);
-   return agxc_loops_visit(&shader->body, try_loop, &pass);
+   bool progress = agxc_loops_visit(&shader->body, try_loop, &pass);
+   for (const struct once *once = pass.once; once; once = once->next)
+      agxc_rest_end(&once->shape);
+   return progress;
 }
