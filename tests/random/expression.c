@@ -409,7 +409,7 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
          return RESULT(SpvOpLoad, t, random_private_word(m, depth));
       break;
    case 10:
-      if (m->features & RANDOM_SUBGROUP && !m->in_helper && type != U8)
+      if (type != U8 && random_lanes_meet(m))
          return subgroup_op(m, type, depth);
       break;
    case 11:
@@ -454,7 +454,7 @@ static uint32_t double_of_lanes(struct maker *m, unsigned depth)
 static uint32_t double_op(struct maker *m, unsigned depth)
 {
    uint32_t t = m->type[F64], a;
-   switch (random_below(m, m->features & RANDOM_SUBGROUP && !m->in_helper ? 5 : 4)) {
+   switch (random_below(m, random_lanes_meet(m) ? 5 : 4)) {
    case 0:
       a = GLSL(F64, GLSLstd450FAbs, random_expression(m, F64, depth));
       a = random_exact(m, RESULT(SpvOpFAdd, t, a, float_constant(m, F64, 0x3f800000, 0)));

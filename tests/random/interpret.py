@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A third opinion on a random kernel: reads spirv-dis's text and does, thread for thread, what
 each instruction says, without any compiler. Slow (a second or so for a kernel) and of few
-instructions: those that the C files of tests/random make, but for operations between lanes.
+instructions: those that the C files of tests/random make. lanes.py has the operations between lanes;
+exit code 2 says that the specification leaves open what one of them gives.
 
    interpret.py KERNEL.spv              prints a SHA-256 of the output
    interpret.py KERNEL.spv RESULT.bin   compares with a result (KEPT/ref/k1.1.bin): exit code 1
@@ -16,6 +17,8 @@ import re
 import struct
 import subprocess
 import sys
+
+import lanes
 
 IN_SEED, IN_WORDS, OUT_WORDS, THREADS, GROUPS = 12345, 1024, 16, 64, 2
 UNIFORM_SEED, UNIFORM_WORDS = 54321, 256
@@ -50,10 +53,24 @@ def value_of(bits, width):
     return struct.unpack(FORMATS[width], bits.to_bytes(width // 8, "little"))[0]
 
 
+def without_reconvergence(data):
+    """The module without MaximallyReconvergesKHR, which older versions of spirv-dis don't read."""
+    words, at = struct.unpack("<%dI" % (len(data) // 4), data), 5
+    kept = data[:20]
+    while at < len(words):
+        count = words[at] >> 16
+        if not (words[at] & 0xFFFF == 16 and words[at + 2] == 6023):
+            kept += data[at * 4:(at + count) * 4]
+        at += count
+    return kept
+
+
 class Module:
     def __init__(self, path):
-        text = subprocess.run(["spirv-dis", "--raw-id", "--no-color", "--no-indent", "--no-header", path],
-                              check=True, capture_output=True, text=True).stdout
+        with open(path, "rb") as file:
+            words = without_reconvergence(file.read())
+        text = subprocess.run(["spirv-dis", "--raw-id", "--no-color", "--no-indent", "--no-header", "-"], input=words,
+                              check=True, capture_output=True).stdout.decode()
         self.types, self.values, self.decorations, self.functions = {}, {}, {}, {}
         self.variables, self.type_of = {}, {}
         function = None
@@ -83,6 +100,8 @@ class Module:
                 if op == "OpLabel":
                     function["labels"][result] = len(function["code"])
                 function["code"].append((result, op, args))
+        for function in self.functions.values():
+            lanes.find_constructs(function)
 
     def constant(self, op, result, args):
         if op in ("OpConstantTrue", "OpConstantFalse"):
@@ -447,8 +466,8 @@ class Thread:
         else:
             holder[at] = copy.deepcopy(value)
 
-    def run(self, name, arguments):
-        """A generator: yields at barriers, returns the function's value."""
+    def run(self, name, arguments, callers=()):
+        """A generator: yields at barriers and operations between lanes, returns the function's value."""
         module, function = self.module, self.module.functions[name]
         values = dict(module.values)
         values.update(zip(function["params"], arguments))
@@ -456,13 +475,14 @@ class Thread:
             pointee = module.types[args[0]][1][1]
             at = self.memory[variable]
             values[variable] = (pointee, at, 0) if isinstance(at, Buffer) else (pointee, [at], 0)
-        at, block, before = 0, None, None
+        at, block, before, places = 0, None, None, lanes.Places(function, callers)
         while True:
             result, op, args = function["code"][at]
             at += 1
             target = None
             if op == "OpLabel":
                 before, block = block, result
+                places.enter(block)
                 phis = []
                 while function["code"][at][1] == "OpPhi":
                     phi, _, sources = function["code"][at]
@@ -500,7 +520,11 @@ class Thread:
                 if self.trace:
                     print(op, *args, values[args[1]])
             elif op == "OpFunctionCall":
-                values[result] = yield from self.run(args[1], [values[a] for a in args[2:]])
+                values[result] = yield from self.run(args[1], [values[a] for a in args[2:]], places.here(at))
+            elif op.startswith("OpGroupNonUniform"):
+                if lanes.in_switch(function, at):
+                    raise lanes.Unspecified("an operation between lanes inside of a switch")
+                values[result] = yield self.between_lanes(op[17:], args, values, places.here(at))
             elif op.startswith("OpAtomic"):
                 values[result] = self.atomic(op[8:], *(values[a] for a in args[1:]))
             else:
@@ -509,6 +533,12 @@ class Thread:
                 print(result, "=", op, *args, "->", values[result])
             if target:
                 at = function["labels"][target]
+
+    def between_lanes(self, name, args, values, place):
+        type_id, how = args[0], [arg for arg in args[2:] if arg[0] != "%"]
+        width = self.module.width(type_id) if self.module.types[type_id][0] != "Vector" else 32
+        inputs = [values[arg] for arg in args[2:] if arg[0] == "%"]
+        return place, name, how, width, lambda op, *of: self.scalar(op, type_id, list(of)), inputs
 
     def atomic(self, op, pointer, scope, semantics, *operands):
         old = self.load(pointer, "atomic")
@@ -630,8 +660,9 @@ def main():
                 memory[name] = module.undefined(module.types[args[0]][1][1])
         threads = [Thread(module, memory, touched, group, local, group * THREADS + local == traced).run(module.main, [])
                    for local in range(THREADS)]
-        while threads:
-            threads = [thread for thread in threads if next(thread, "end") != "end"]
+        subgroups = [lanes.Subgroup(threads[i:i + lanes.LANES]) for i in range(0, THREADS, lanes.LANES)]
+        while subgroups:
+            subgroups = [subgroup for subgroup in subgroups if subgroup.run_to_barrier()]
     got = bytes(buffers["1"].data)
     print(hashlib.sha256(got).hexdigest())
     if len(arguments) == 2:
@@ -647,4 +678,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except lanes.Unspecified as error:
+        print("unspecified:", error)
+        sys.exit(2)

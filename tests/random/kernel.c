@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#define MAXIMALLY_RECONVERGES                                                                      \
+   6023 /* SpvExecutionModeMaximallyReconvergesKHR, which is newer than our headers */
+
 const uint8_t random_widths[TYPES] = {1, 8, 16, 32, 64, 16, 32, 64};
 static const uint32_t needs[TYPES] = {
    0, RANDOM_INT8, RANDOM_INT16, 0, RANDOM_INT64, RANDOM_FLOAT16, RANDOM_FLOAT32, RANDOM_FLOAT64};
@@ -27,6 +30,12 @@ bool random_has(const struct maker *m, enum type type)
 bool random_is_float(enum type type)
 {
    return type >= F16;
+}
+
+/* Whether an operation between lanes may stand here. */
+bool random_lanes_meet(const struct maker *m)
+{
+   return m->features & RANDOM_SUBGROUP && !m->in_helper && (m->is_open || !m->switches);
 }
 
 /* ---- module ------------------------------------------------------------- */
@@ -280,6 +289,12 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       memcpy(name_words, storage, sizeof(storage));
       random_put(to, SpvOpExtension, 6, name_words);
    }
+   if (m->features & RANDOM_SUBGROUP) {
+      static const char meeting[32] = "SPV_KHR_maximal_reconvergence";
+      uint32_t name_words[8];
+      memcpy(name_words, meeting, sizeof(meeting));
+      random_put(to, SpvOpExtension, 8, name_words);
+   }
    random_put(to, SpvOpExtInstImport, 5, words);
    PUT(to, SpvOpMemoryModel, SpvAddressingModelLogical, SpvMemoryModelGLSL450);
    words[0] = SpvExecutionModelGLCompute;
@@ -289,6 +304,8 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
    words[5] = m->lid_var;
    random_put(to, SpvOpEntryPoint, 6, words);
    PUT(to, SpvOpExecutionMode, function, SpvExecutionModeLocalSize, RANDOM_THREADS, 1, 1);
+   if (m->features & RANDOM_SUBGROUP)
+      PUT(to, SpvOpExecutionMode, function, MAXIMALLY_RECONVERGES);
    for (enum type type = F16; type <= F64; type++)
       if (random_has(m, type) && m->features & RANDOM_ZEROS)
          PUT(to, SpvOpExecutionMode, function, SpvExecutionModeSignedZeroInfNanPreserve,
@@ -339,6 +356,7 @@ void random_kernel_make(struct random_kernel *kernel, uint64_t seed, uint32_t fe
    struct maker *m = &makers;
    *m = (struct maker){.rng = {seed}, .features = features, .next_id = 1};
    head.count = 0;
+   kernel->is_open = m->is_open = features & RANDOM_SUBGROUP && random_below(m, 8) == 0;
    m->glsl = random_id(m);
    uint32_t function = random_id(m);
    make_types(m);

@@ -3,7 +3,9 @@
  * Random compute kernels in SPIR-V: structured control flow of any kind, integers and floats
  * of all widths, workgroup and private memory, calls, and operations between lanes. Whatever
  * the seed, what a kernel computes is defined: shifts stay below the width, divisors are
- * positive, loops end, indices are masked, floats are never contracted.
+ * positive, loops end, indices are masked, floats are never contracted, lanes reconverge as
+ * SPV_KHR_maximal_reconvergence has it. That leaves open which lanes meet inside of a switch: only
+ * kernels that say so have operations between lanes there, and none but our own results to compare.
  */
 #pragma once
 
@@ -40,6 +42,7 @@ struct random_kernel {
    uint32_t words[RANDOM_MAX_WORDS];
    uint32_t count;
    uint32_t binding_count; /* that it declares, from 0 on */
+   bool is_open;           /* may have operations between lanes in switches */
 };
 
 /* The kernel of a seed (not 0); features says what it may use. Binding 0 of set 0 are

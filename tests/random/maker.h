@@ -62,7 +62,8 @@ struct maker {
    uint32_t gid, lid, helper_function;
    uint32_t params[2];
    bool in_helper;
-   unsigned depth, loops;
+   unsigned depth, loops, switches;
+   bool is_open;   /* lanes may meet in switches, too */
    uint32_t label; /* of the open block */
    uint32_t continue_label, break_label;
    unsigned budget;
@@ -89,6 +90,7 @@ extern const uint32_t random_shape_counts[SHAPES], random_shape_slots[SHAPES];
 uint32_t random_below(struct maker *m, uint32_t bound);
 bool random_has(const struct maker *m, enum type type);
 bool random_is_float(enum type type);
+bool random_lanes_meet(const struct maker *m);
 uint32_t random_variable(struct maker *m, uint32_t pointer, SpvStorageClass class);
 uint32_t random_vector_type(struct maker *m, enum type type, uint32_t count);
 

@@ -297,7 +297,9 @@ static void try_kernels(uint64_t first, uint64_t count, const struct kind *kind,
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
          agree = agrees(&it, &kernel, first + i, &modes[mode], plain);
-      if (folder && (!agree || save_all || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
+      bool is_kept =
+         !kernel.is_open && (save_all || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS)));
+      if (folder && (!agree || is_kept))
          save(folder, first + i, &kernel, features, plain);
       wrong += !agree;
    }

@@ -102,11 +102,13 @@ static void branch_switch(struct maker *m)
    }
    EMIT(SpvOpSelectionMerge, merge, 0);
    random_put(m->to, SpvOpSwitch, 2 + 2 * cases, words);
+   m->switches++;
    for (unsigned i = 0; i <= cases; i++) {
       random_open_block(m, labels[i]);
       random_statements(m, 1 + random_below(m, 2));
       EMIT(SpvOpBranch, i < cases && random_below(m, 3) == 0 ? labels[i + 1] : merge);
    }
+   m->switches--;
    random_open_block(m, merge);
 }
 

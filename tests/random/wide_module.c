@@ -104,11 +104,13 @@ static void switch_of(struct maker *m)
    }
    EMIT(SpvOpSelectionMerge, merge, 0);
    random_put(m->to, SpvOpSwitch, words, all);
+   m->switches++;
    for (unsigned i = 0; i < cases + has_default; i++) {
       random_open_block(m, labels[i]);
       random_statements(m, 1);
       EMIT(SpvOpBranch, merge);
    }
+   m->switches--;
    random_open_block(m, merge);
 }
 
