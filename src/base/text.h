@@ -21,8 +21,9 @@ static inline char *agx_split(char **text, const char *separators)
    return first;
 }
 
-/* Bytes of the UTF-8 character at text, which ends with NUL, or 0 when there is none. */
-static inline size_t agx_utf8_bytes(const char *text)
+/* Bytes of the UTF-8 character at the beginning of `bytes` bytes of text, and its number; 0 when
+ * there is none. */
+static inline size_t agx_utf8_decode(const char *text, size_t bytes, uint32_t *out_code)
 {
    static const struct {
       uint8_t mask, lead, bytes;
@@ -31,7 +32,7 @@ static inline size_t agx_utf8_bytes(const char *text)
       {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
    const unsigned char *at = (const unsigned char *)text;
    for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
-      if ((at[0] & forms[f].mask) != forms[f].lead)
+      if (forms[f].bytes > bytes || (at[0] & forms[f].mask) != forms[f].lead)
          continue;
       uint32_t code = at[0] & (uint8_t)~forms[f].mask;
       for (size_t i = 1; i < forms[f].bytes; i++) {
@@ -40,7 +41,15 @@ static inline size_t agx_utf8_bytes(const char *text)
          code = code << 6 | (at[i] & 0x3f);
       }
       int is_half = code >= 0xd800 && code < 0xe000;
+      *out_code = code;
       return code < forms[f].least || is_half || code > 0x10ffff ? 0 : forms[f].bytes;
    }
    return 0;
+}
+
+/* The same for text that ends with NUL, where no character goes on behind it. */
+static inline size_t agx_utf8_bytes(const char *text)
+{
+   uint32_t code;
+   return agx_utf8_decode(text, 4, &code);
 }

@@ -103,6 +103,11 @@ struct agx_kmd_inspection {
    int (*watch_counters)(struct agx_kmd *kmd,
                          void (*fn)(void *user, const struct agx_kmd_counters *counters),
                          void *user);
+   /* The first bytes, `from` or later, that have memory, of the GEM object that mmap maps at
+    * offset: others are zero, and looking at them would give them memory. Both are behind its end
+    * when there are none. False: can't be told. NULL: objects have all of their memory. */
+   bool (*find_memory)(struct agx_kmd *kmd, uint64_t offset, uint64_t from, uint64_t *out_begin,
+                       uint64_t *out_end);
    /* Names a GEM object, for recorders. */
    void (*label)(struct agx_kmd *kmd, uint32_t handle, const char *text);
    /* Of a device that can watch what shaders access. Says what the launches of the

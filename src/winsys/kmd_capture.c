@@ -11,6 +11,7 @@
 struct kmd_capture {
    struct agx_kmd base;
    struct agx_kmd_inspection inspection;
+   struct agxw_recorded_ops recorded_ops;
    struct agx_kmd *inner;
    struct agxw_capture_file *file;
    struct agxw_recorder *recorder;
@@ -47,12 +48,12 @@ static int64_t inner_dmabuf_bytes(void *user, int fd)
    return inner->ops->dmabuf_bytes(inner, fd);
 }
 
-static const struct agxw_recorded_ops recorded_ops = {
-   .ioctl = inner_ioctl,
-   .mmap = inner_mmap,
-   .munmap = inner_munmap,
-   .dmabuf_bytes = inner_dmabuf_bytes,
-};
+static bool inner_find_memory(void *user, uint64_t offset, uint64_t from, uint64_t *out_begin,
+                              uint64_t *out_end)
+{
+   struct agx_kmd *inner = user;
+   return inner->inspection->find_memory(inner, offset, from, out_begin, out_end);
+}
 
 /* ---- the seam ---- */
 
@@ -158,8 +159,8 @@ static agx_status start(struct kmd_capture *capture, const char *path,
                         const struct agxw_capture_options *options)
 {
    AGX_TRY(agxw_capture_file_open(path, capture->inner->name, options, &capture->file));
-   return agxw_recorder_create(capture->file, &recorded_ops, capture->inner, capture->inner->name,
-                               &capture->recorder);
+   return agxw_recorder_create(capture->file, &capture->recorded_ops, capture->inner,
+                               capture->inner->name, &capture->recorder);
 }
 
 agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct agx_kmd **out_kmd)
@@ -185,6 +186,13 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .watch_counters = inner->inspection->watch_counters ? capture_watch_counters : NULL,
       .label = capture_label,
       .declare_bounds = inner->inspection->declare_bounds ? capture_declare_bounds : NULL,
+   };
+   capture->recorded_ops = (struct agxw_recorded_ops){
+      .ioctl = inner_ioctl,
+      .mmap = inner_mmap,
+      .munmap = inner_munmap,
+      .dmabuf_bytes = inner_dmabuf_bytes,
+      .find_memory = inner->inspection->find_memory ? inner_find_memory : NULL,
    };
    capture->base = (struct agx_kmd){.ops = &capture_ops,
                                     .inspection = &capture->inspection,

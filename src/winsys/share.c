@@ -159,6 +159,13 @@ static const char *reason_of(int error)
    }
 }
 
+/* Without a maker the system says so before it looks at the file. */
+bool agxw_device_takes_memory(struct agxw_device *device)
+{
+   int error = device->kmd->ops->make_dmabuf(device->kmd, -1, 0, device->page_bytes);
+   return error != -ENOENT && error != -EACCES && error != -EPERM;
+}
+
 agx_status agxw_dmabuf_of_memory(struct agxw_device *device, int memory_file, uint64_t offset,
                                  uint64_t bytes, int *out_fd)
 {

@@ -176,6 +176,8 @@ AGX_MUST_CHECK agx_status agxw_bo_import(struct agxw_device *device, int fd, uin
  * AGX_UNAVAILABLE with the reason where it can't be had. */
 AGX_MUST_CHECK agx_status agxw_dmabuf_of_memory(struct agxw_device *device, int memory_file,
                                                 uint64_t offset, uint64_t bytes, int *out_fd);
+/* Whether the system makes dma-bufs of memory files at all. Asks it. */
+bool agxw_device_takes_memory(struct agxw_device *device);
 /* Bytes: the larger of the GPU's and the host's page. */
 uint32_t agxw_device_page(const struct agxw_device *device);
 

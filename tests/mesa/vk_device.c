@@ -57,11 +57,23 @@ static bool has_extension(const struct vk_device *device, const char *name)
    return false;
 }
 
+/* VK_KHR_shader_maximal_reconvergence, which headers of Debian 12 lack. Kernels of tests/random
+ * with operations between lanes ask for it: without it a device chooses which lanes meet. */
+#define RECONVERGENCE      "VK_KHR_shader_maximal_reconvergence"
+#define RECONVERGENCE_TYPE ((VkStructureType)1000434000)
+
+struct reconvergence_features {
+   VkStructureType sType;
+   void *pNext;
+   VkBool32 shaderMaximalReconvergence;
+};
+
 /* With every feature that the device has, but out-of-bounds checks only when asked for;
  * with them come the extensions of samplers and images. */
 static agx_status make_device(struct vk_device *device, bool robust)
 {
-   static const char *const statistics[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+   static const char *const wished[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
+                                        RECONVERGENCE};
    static const char *const extensions[] = {
       VK_EXT_ROBUSTNESS_2_EXTENSION_NAME,
       VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
@@ -86,9 +98,9 @@ static agx_status make_device(struct vk_device *device, bool robust)
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, .pNext = &borders};
    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
+   struct reconvergence_features lanes = {.sType = RECONVERGENCE_TYPE};
    VkPhysicalDeviceVulkan13Features v13 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-      .pNext = robust ? (void *)&robustness : (void *)&executables};
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
    VkPhysicalDeviceVulkan12Features v12 = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &v13};
    VkPhysicalDeviceVulkan11Features v11 = {
@@ -98,10 +110,24 @@ static agx_status make_device(struct vk_device *device, bool robust)
    for (size_t i = 0; robust && i < AGX_COUNT(extensions); i++)
       if (!has_extension(device, extensions[i]))
          return AGX_FAIL(AGX_NOT_FOUND, "%s: no %s", device->name, extensions[i]);
-   device->has_statistics = !robust && has_extension(device, statistics[0]);
+   const char *names[AGX_COUNT(extensions)];
+   uint32_t count = 0;
+   device->has_statistics = !robust && has_extension(device, wished[0]);
+   if (robust) {
+      memcpy(names, extensions, sizeof(extensions));
+      count = AGX_COUNT(extensions);
+      v13.pNext = &robustness;
+   }
+   if (device->has_statistics) {
+      names[count++] = wished[0];
+      v13.pNext = &executables;
+   }
+   if (!robust && has_extension(device, wished[1])) {
+      names[count++] = wished[1];
+      lanes.pNext = v13.pNext;
+      v13.pNext = &lanes;
+   }
    vkGetPhysicalDeviceFeatures2(device->physical, &features);
-   if (!robust && !device->has_statistics)
-      v13.pNext = NULL;
    if (!robust)
       features.features.robustBufferAccess = v13.robustImageAccess = VK_FALSE;
    const float priority = 1;
@@ -113,9 +139,8 @@ static agx_status make_device(struct vk_device *device, bool robust)
                                     .pNext = &features,
                                     .queueCreateInfoCount = 1,
                                     .pQueueCreateInfos = &queue,
-                                    .enabledExtensionCount =
-                                       robust ? AGX_COUNT(extensions) : device->has_statistics,
-                                    .ppEnabledExtensionNames = robust ? extensions : statistics};
+                                    .enabledExtensionCount = count,
+                                    .ppEnabledExtensionNames = names};
    VK_TRY(vkCreateDevice(device->physical, &info, NULL, &device->device));
    vkGetDeviceQueue(device->device, device->family, 0, &device->queue);
    vkGetPhysicalDeviceMemoryProperties(device->physical, &device->memory);

@@ -4,7 +4,7 @@
  * they wrote with the references, each kernel in a process of its own, so that one that
  * crashes, hangs or loses the device spoils no other. With --batch N up to N kernels share a
  * process and its device, which saves most of the time of small kernels; the one that ends a
- * process fails, and the next process goes on behind it.
+ * process or loses the device fails, and the next process goes on behind it.
  *
  *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--best N] [--batch N] [--tsv FILE]
  *             [--dump DIR] FOLDER [KERNEL...]
@@ -151,10 +151,14 @@ _Noreturn static void run_child(const struct options *options, char **kernels, s
    bool whole = true;
    alarm(options->limit_s);
    agx_status opened = vk_device_open(options->device, options->robust, &device);
-   for (size_t i = 0; i < count && whole; i++) {
+   bool usable = true; /* a device that was lost fails whatever comes after it */
+   for (size_t i = 0; i < count && whole && usable; i++) {
       struct result result = {0};
       alarm(options->limit_s);
-      if (opened != AGX_OK || run_here(options, &device, kernels[i], &result) != AGX_OK) {
+      agx_status status =
+         opened == AGX_OK ? run_here(options, &device, kernels[i], &result) : opened;
+      usable = status != AGX_INTERNAL;
+      if (status != AGX_OK) {
          snprintf(result.verdict, sizeof(result.verdict), "FAIL");
          snprintf(result.words, sizeof(result.words), "%s", agx_error_peek());
       }
@@ -220,7 +224,7 @@ static size_t run_batch(const struct options *options, char **names, size_t firs
    close(pipes[0]);
    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
       ;
-   if (done == batch)
+   if (done == batch || (done && WIFEXITED(status) && WEXITSTATUS(status) == 0))
       return done;
    explain(options, pid, status, &result);
    tell(names[first + done], first + done + 1, count, &result, now_ms() - start, tsv);

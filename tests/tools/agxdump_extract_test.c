@@ -89,9 +89,28 @@ static void its_capture_is_the_owners(void **state)
    struct stat info;
    char path[128], *golden = agx_test_path("golden/dispatch.1.capture");
    assert_int_equal(extract(golden, ""), 0);
+   static const char *const names[] = {"dispatch.capture", "dispatch.txt", "kernel.bin",
+                                       "kernel.elf",       "kernel.1.bin", "after/kernel.1.bin"};
+   for (size_t i = 0; i < AGX_COUNT(names); i++) {
+      snprintf(path, sizeof(path), "%s/x/%s", folder, names[i]);
+      assert_int_equal(stat(path, &info), 0);
+      assert_int_equal(info.st_mode & 0777, 0600);
+   }
+   free(golden);
+}
+
+/* What was extracted is a capture, too, and may be extracted from in its place. */
+static void the_capture_itself_is_no_output(void **state)
+{
+   struct stat before, after;
+   char path[128], *golden = agx_test_path("golden/dispatch.capture");
+   assert_int_equal(extract(golden, ""), 0);
    snprintf(path, sizeof(path), "%s/x/dispatch.capture", folder);
-   assert_int_equal(stat(path, &info), 0);
-   assert_int_equal(info.st_mode & 0777, 0600);
+   assert_int_equal(stat(path, &before), 0);
+   assert_int_equal(extract(path, ""), 1);
+   assert_non_null(strstr(text, "is the capture itself, which would be lost"));
+   assert_int_equal(stat(path, &after), 0);
+   assert_int_equal(before.st_size, after.st_size);
    free(golden);
 }
 
@@ -181,6 +200,12 @@ static void a_wrong_extraction_is_explained(void **state)
       assert_true(extract(golden, rows[i].options) > 0);
       assert_non_null(strstr(text, rows[i].words));
    }
+   char line[1400];
+   int length = snprintf(line, sizeof(line), "extract %s -o %s", golden, folder);
+   for (; length < 1200; length += 2) /* longer than any file in it could be called */
+      memcpy(line + length, "/.", 3);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 2);
+   assert_non_null(strstr(text, "bytes, the limit is 900"));
    assert_int_equal(tool_run("AGXDUMP_TOOL", "extract --help", text), 0);
    assert_non_null(strstr(text, "dispatch.capture"));
    assert_int_equal(tool_run("AGXDUMP_TOOL", "extract x", text), 2);
@@ -192,6 +217,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_dispatch_is_repeated_alone),
       cmocka_unit_test(its_capture_is_the_owners),
+      cmocka_unit_test(the_capture_itself_is_no_output),
       cmocka_unit_test(corpus_kernels_are_repeated),
       cmocka_unit_test(textures_are_left_to_the_capture),
       cmocka_unit_test(names_begin_no_line_of_the_manifest),

@@ -244,6 +244,30 @@ static void both_versions_are_replayed(void **state)
    assert_non_null(strstr(text, "nothing compared"));
 }
 
+/* A terminal would obey the bytes of a stranger's note. */
+static void notes_of_a_replay_are_clean(void **state)
+{
+   static const char note[8] = "a\033[31mb";
+   const struct agxw_capture_record_header header = {
+      .type = AGXW_CAPTURE_NOTE, .stored_bytes = sizeof(note), .bytes = sizeof(note)};
+   char path[64], line[128], *from = golden(2);
+   size_t bytes;
+   char *data = agx_test_read_file(from, &bytes);
+   temporary(path, "note");
+   FILE *file = fopen(path, "wb");
+   assert_non_null(file);
+   assert_int_equal(fwrite(data, 1, bytes, file), bytes);
+   assert_int_equal(fwrite(&header, 1, sizeof(header), file), sizeof(header));
+   assert_int_equal(fwrite(note, 1, sizeof(note), file), sizeof(note));
+   assert_int_equal(fclose(file), 0);
+   snprintf(line, sizeof(line), "replay %s", path);
+   tool_run("AGXDUMP_TOOL", line, text);
+   assert_non_null(strstr(text, "note: a?[31mb\n"));
+   unlink(path);
+   free(data);
+   free(from);
+}
+
 static void both_versions_have_the_same_statistics(void **state)
 {
    char first[TOOL_MAX_OUTPUT];
@@ -408,6 +432,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(the_reader_finds_what_was_written),
       cmocka_unit_test(both_versions_are_shown),
       cmocka_unit_test(both_versions_are_replayed),
+      cmocka_unit_test(notes_of_a_replay_are_clean),
       cmocka_unit_test(both_versions_have_the_same_statistics),
       cmocka_unit_test(holes_cost_no_memory),
       cmocka_unit_test(a_difference_names_its_dispatch),

@@ -6,6 +6,7 @@
 #include "tool.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static int end(void **state)
 
 static int minimize(const char *capture, const char *options)
 {
-   char line[800];
+   char line[1000];
    snprintf(line, sizeof(line), "minimize %s -o %s/out.capture %s", capture, folder, options);
    return tool_run("AGXDUMP_TOOL", line, text);
 }
@@ -135,6 +136,8 @@ static void a_wrong_wish_is_explained(void **state)
    } rows[] = {{"--difference", "no difference; it has a fault (--fault)"},
                {"--seconds 0", "--seconds 0"},
                {"--seconds", "its value is missing"},
+               {"--until 1", "--until, --repeat and --timing are of replay alone"},
+               {"--timing", "--until, --repeat and --timing are of replay alone"},
                {"--fault -- true", "a command, or --difference, or --fault"},
                {"--", "a command, or"}};
    for (size_t i = 0; i < AGX_COUNT(rows); i++) {
@@ -148,6 +151,75 @@ static void a_wrong_wish_is_explained(void **state)
    assert_non_null(strstr(text, "--difference"));
 }
 
+static void the_capture_itself_is_no_output(void **state)
+{
+   char line[200];
+   struct stat before, after;
+   snprintf(line, sizeof(line), "cp '%s' %s/in.capture", golden, folder);
+   assert_int_equal(system(line), 0);
+   snprintf(line, sizeof(line), "%s/in.capture", folder);
+   assert_int_equal(stat(line, &before), 0);
+   snprintf(line, sizeof(line), "minimize %s/in.capture -o %s/../%s/in.capture", folder, folder,
+            folder + strlen("/tmp/"));
+   assert_int_equal(tool_run("AGXDUMP_TOOL", line, text), 1);
+   assert_non_null(strstr(text, "is the capture itself, which would be lost"));
+   snprintf(line, sizeof(line), "%s/in.capture", folder);
+   assert_int_equal(stat(line, &after), 0);
+   assert_int_equal(before.st_size, after.st_size);
+}
+
+/* The command ends its parent as a terminal would; it notes its trial, which must go. */
+static void a_signal_ends_the_search(void **state)
+{
+   static const struct {
+      const char *name;
+      int number;
+   } rows[] = {{"INT", SIGINT}, {"TERM", SIGTERM}, {"HUP", SIGHUP}};
+   char line[300], path[64];
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      snprintf(line, sizeof(line),
+               "-- sh -c 'printf %%s $0 > %s/trial; kill -%s $PPID; sleep 0.1; true'; exit $?",
+               folder, rows[i].name);
+      assert_int_equal(minimize(golden, line), 128 + rows[i].number);
+      size_t bytes;
+      snprintf(path, sizeof(path), "%s/trial", folder);
+      char *trial = agx_test_read_file(path, &bytes);
+      snprintf(line, sizeof(line), "%.*s", (int)bytes, trial);
+      free(trial);
+      assert_non_null(strstr(line, "trial"));
+      assert_int_equal(access(line, F_OK), -1);
+   }
+   assert_int_equal(minimize(golden, "-- /nonexistent/command"), 1);
+   assert_non_null(strstr(text, "command /nonexistent/command: No such file"));
+}
+
+static void trials_lie_in_tmpdir(void **state)
+{
+   assert_int_equal(setenv("TMPDIR", folder, 1), 0);
+   assert_int_equal(minimize(golden, "-- sh -c 'echo $0; false'"), 1);
+   assert_non_null(strstr(text, folder));
+   assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
+   assert_int_equal(minimize(golden, "--fault"), 1);
+   assert_non_null(strstr(text, "/nonexistent/agxdump-trial-"));
+   assert_int_equal(unsetenv("TMPDIR"), 0);
+}
+
+/* No file gets the number of an input or output that is closed. */
+static void closed_descriptors_are_kept(void **state)
+{
+   size_t bytes;
+   char file[64], line[512];
+   snprintf(file, sizeof(file), "%s/said", folder);
+   snprintf(line, sizeof(line),
+            "\"$AGXDUMP_TOOL\" minimize '%s' -o %s/out -- sh -c 'readlink /proc/$$/fd/0 >&2; false'"
+            " <&- >&- 2> %s",
+            golden, folder, file);
+   assert_int_not_equal(system(line), 0);
+   char *said = agx_test_read_file(file, &bytes);
+   assert_non_null(strstr(said, "/dev/null\n"));
+   free(said);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -155,6 +227,10 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_difference_stays),
       cmocka_unit_test(a_command_decides),
       cmocka_unit_test(a_wrong_wish_is_explained),
+      cmocka_unit_test(the_capture_itself_is_no_output),
+      cmocka_unit_test(a_signal_ends_the_search),
+      cmocka_unit_test(trials_lie_in_tmpdir),
+      cmocka_unit_test(closed_descriptors_are_kept),
    };
    return cmocka_run_group_tests(tests, begin, end);
 }

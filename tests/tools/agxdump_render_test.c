@@ -107,6 +107,8 @@ static const struct {
       .utile_height_px = 32,
       .sample_size_B = 8,
       .isp_merge_upper_x = 0x3f800000,
+      .vertex_helper = {.binary = 0xfff04001},
+      .fragment_helper = {.binary = 0xffefc001},
       .bg = {0xfff0c244, 0x10},
       .isp_bgobjvals = 0x3ff,
    },
@@ -164,11 +166,28 @@ static void json_says_the_same(void **state)
    agx_test_golden("agxdump_render.json", text);
 }
 
+/* What isn't code is a comment, lists of attachments too. */
+static void code_alone_is_assembled(void **state)
+{
+   char options[128], file[64];
+   snprintf(file, sizeof(file), "%s.asm", path);
+   snprintf(options, sizeof(options), "asm %s", file);
+   assert_int_equal(dump("--shaders"), 0);
+   assert_non_null(strstr(text, "vertex shader"));
+   FILE *out = fopen(file, "w");
+   assert_non_null(out);
+   assert_true(fputs(text, out) >= 0);
+   assert_int_equal(fclose(out), 0);
+   assert_int_equal(tool_run("AGX_TOOL", options, text), 0);
+   unlink(file);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_word_is_named),
       cmocka_unit_test(json_says_the_same),
+      cmocka_unit_test(code_alone_is_assembled),
    };
    return cmocka_run_group_tests(tests, record, remove_file);
 }

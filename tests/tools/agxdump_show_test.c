@@ -105,6 +105,9 @@ static void sections_and_submissions_can_be_chosen(void **state)
    assert_non_null(strstr(text, "      *\n"));
    assert_non_null(strstr(text, "bytes more: --bytes 0 shows all"));
    assert_null(strstr(text, "command 0"));
+   assert_int_equal(show("--memory --bytes 20 @a.cap", text), 0); /* whole rows */
+   assert_non_null(strstr(text, "      00000020\n"));
+   assert_non_null(strstr(text, "      16352 bytes more: --bytes 0 shows all"));
    assert_int_equal(show("--submit 1 @a.cap", text), 0);
    assert_non_null(strstr(text, "submission 1 to queue"));
    assert_int_equal(show("--submit 99 @a.cap", text), 1);

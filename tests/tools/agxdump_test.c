@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
 #include "winsys/capture/capture.h"
+#include "winsys/capture/write.h"
 
 static char path[] = "/tmp/agx-dump-XXXXXX";
 static char text[TOOL_MAX_OUTPUT];
@@ -168,13 +169,131 @@ static void any_program_is_recorded(void **state)
 #if AGX_SANITIZED
    skip(); /* the preload library can't come first */
 #endif
-   static const char *const lines[] = {"$RUN drm", "$RUN virtual"};
+   static const char *const lines[] = {"$RUN drm", "$RUN virtual", "env -i $RUN drm"};
    for (size_t i = 0; i < AGX_COUNT(lines); i++) {
       const struct census it = record_line("", lines[i]);
       assert_int_equal(it.submits, 1);
       assert_true(it.before > 0 && it.after > 0);
       assert_int_equal(it.notes, 0);
    }
+}
+
+/* The same on the system's nodes: a virtual node stands there, in either of its doors. What differs
+ * from a recording inside of it is the device's name. */
+static void real_nodes_are_recorded(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   static const char *const doors[] = {"", "--seccomp"};
+   const char *source = getenv("AGX_TEST_SOURCE_DIR");
+   char arguments[1200], run[600];
+   snprintf(run, sizeof(run),
+            "'%s' run %s/corpus/softmax.spv --manifest %s/corpus/softmax.txt --device drm",
+            getenv("AGX_TOOL"), source, source);
+   snprintf(arguments, sizeof(arguments), "record -o %s.inside -- %s", path, run);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+   for (size_t i = 0; i < AGX_COUNT(doors); i++) {
+      snprintf(arguments, sizeof(arguments),
+               "virtual %s -- '%s' record -o %s.any --device drm -- sh -c \"%s\"", doors[i],
+               getenv("AGXDUMP_TOOL"), path, run);
+      assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+      snprintf(arguments, sizeof(arguments), "replay --check --strict %s.any", path);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+      assert_non_null(strstr(text, "no difference, 0 faults"));
+      snprintf(arguments, sizeof(arguments), "diff %s.any %s.inside", path, path);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 1);
+      assert_string_equal(text, "device: drm and virtual:g13g\n");
+      remove_recorded();
+   }
+   snprintf(arguments, sizeof(arguments), "%s.inside", path);
+   unlink(arguments);
+}
+
+/* However descriptors come and go, each open of the node has one recorder, and its close is
+ * recorded. */
+static void descriptors_of_real_nodes_are_followed(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   char arguments[1200], file[64], self[512] = "";
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record;
+   int asked[4] = {0}, opens = 0, closes = 0;
+   bool more;
+   assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+   snprintf(arguments, sizeof(arguments),
+            "virtual -- '%s' record -o %s.any --device drm -- '%s' tools/node_client",
+            getenv("AGXDUMP_TOOL"), path, self);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   snprintf(file, sizeof(file), "%s.any", path);
+   assert_ok(agxw_capture_open_fd(NULL, open(file, O_RDONLY), &reader));
+   for (;;) {
+      assert_ok(agxw_capture_next(reader, &record, &more));
+      if (!more)
+         break;
+      opens += record.type == AGXW_CAPTURE_OPEN;
+      closes += record.type == AGXW_CAPTURE_CLOSE;
+      if (record.type == AGXW_CAPTURE_REQUEST) {
+         assert_int_equal(record.result, 0);
+         assert_in_range(record.file, 1, 3);
+         asked[record.file] += record.request == AGX_IOCTL_ASAHI_GET_PARAMS;
+      }
+   }
+   agxw_capture_close(reader);
+   remove_recorded();
+   assert_int_equal(opens, 3);
+   assert_int_equal(closes, 1); /* of the third; others may have the first two, since a fork */
+   assert_int_equal(asked[1], 4);
+   assert_int_equal(asked[2], 6);
+   assert_int_equal(asked[3], 1);
+}
+
+/* A served program's buffers are another process's business, but the recorder reads them. */
+static void served_programs_have_their_memory_recorded(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   char command[1600], file[64];
+   const char *source = getenv("AGX_TEST_SOURCE_DIR"), *tool = getenv("AGX_TOOL");
+   snprintf(file, sizeof(file), "%s.any", path);
+   snprintf(command, sizeof(command),
+            "'%s' record -o %s -- true && AGX_CAPTURE=%s AGX_CAPTURE_OPTIONS=join '%s' virtual "
+            "--seccomp -- '%s' run %s/corpus/softmax.spv --manifest %s/corpus/softmax.txt "
+            "--device drm > /dev/null",
+            getenv("AGXDUMP_TOOL"), file, file, tool, tool, source, source);
+   assert_int_equal(system(command), 0);
+   const struct census it = count_records(file);
+   assert_int_equal(it.submits, 1);
+   assert_true(it.before > 0);
+   assert_int_equal(it.notes, 0);
+   assert_int_equal(replay("--check --strict"), 0);
+   remove_recorded();
+}
+
+/* The recorder must not take from one process what another needs, nor trust what it remembers of
+ * contents that another has changed. */
+static void children_share_a_device(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   static const char *const ways[] = {"record -o %s.any -- '%s' tools/forking_client",
+                                      "record -o %s.any --device drm -- '%s' tools/forking_client"};
+   char arguments[1200], command[600], self[512] = "";
+   assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+   snprintf(command, sizeof(command), ways[0], path, self);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", command, text), 0);
+   assert_int_equal(replay("--check --strict"), 0);
+   assert_non_null(strstr(text, "5 submissions"));
+   snprintf(command, sizeof(command), ways[1], path, self);
+   snprintf(arguments, sizeof(arguments), "virtual -- '%s' %s", getenv("AGXDUMP_TOOL"), command);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   assert_int_equal(replay("--check --strict"), 0);
+   assert_non_null(strstr(text, "5 submissions"));
+   remove_recorded();
 }
 
 static void children_write_the_same_file(void **state)
@@ -216,6 +335,19 @@ static void what_was_recorded_happens_again(void **state)
    assert_non_null(strstr(text, "submission 2: "));
    assert_int_equal(replay("--until 1"), 0);
    assert_non_null(strstr(text, "1 submission, "));
+   remove_recorded();
+}
+
+/* Each device is of the chip that it was, whatever the capture calls it. */
+static void devices_are_of_their_chips(void **state)
+{
+#if AGX_SANITIZED
+   skip();
+#endif
+   record_to_file("", "$RUN virtual:g14s; $RUN virtual:g13g");
+   assert_int_equal(replay("--check --strict"), 0);
+   assert_null(strstr(text, "when recorded"));
+   assert_non_null(strstr(text, "no difference, 0 faults"));
    remove_recorded();
 }
 
@@ -376,7 +508,7 @@ static void a_wrong_recording_is_explained(void **state)
    } rows[] = {
       {"record", "no command"},
       {"record --submits 0 -- true", "submits=0"},
-      {"record --device drm -- true", "--device drm"},
+      {"record --device card0 -- true", "--device card0"},
       {"record -o /nonexistent/x -- true", "/nonexistent/x"},
       {"record -o", "-o: its value is missing"},
       {"record --all -- true", "\"--all\""},
@@ -406,6 +538,82 @@ static void a_full_disk_is_no_success(void **state)
    }
 }
 
+static void a_full_disk_records_nothing(void **state)
+{
+#if AGX_SANITIZED
+   skip(); /* the preload library can't come first */
+#endif
+   if (access("/dev/full", W_OK) != 0)
+      skip();
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "record -o /dev/full -- true", text), 1);
+   assert_non_null(strstr(text, "/dev/full can't be written"));
+}
+
+/* What the recorder itself writes would be all that the reader gets. */
+static void a_pipe_records_nothing(void **state)
+{
+   assert_int_equal(tool_run("AGXDUMP_TOOL", "record -o /dev/stdout -- true 2>&1 | cat", text), 0);
+   assert_non_null(strstr(text, "-o /dev/stdout: a pipe"));
+}
+
+/* As a stranger's file may have them by the million, nor does one that only opened ask for
+ * anything: no device is made for either, here one that can't be. */
+static void devices_without_requests_are_not_made(void **state)
+{
+   static const enum agxw_capture_type types[] = {AGXW_CAPTURE_OPEN, AGXW_CAPTURE_CLOSE};
+   struct agxw_capture_writer *writer;
+   char odd[64], arguments[128];
+   snprintf(odd, sizeof(odd), "%s.closes", path);
+   for (size_t i = 0; i < AGX_COUNT(types); i++) {
+      const struct agxw_capture_record record = {
+         .type = types[i], .process = 7, .file = 1, .text = "", .text_bytes = 0};
+      assert_ok(agxw_capture_writer_open(odd, "virtual:none", &writer));
+      agxw_capture_writer_put(writer, &record);
+      assert_ok(agxw_capture_writer_close(writer));
+      snprintf(arguments, sizeof(arguments), "replay %s", odd);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+      assert_non_null(strstr(text, "0 submissions, 0 requests"));
+   }
+   unlink(odd);
+}
+
+/* Notes and names are a stranger's; on a terminal they could be commands. */
+static void notes_are_cleaned(void **state)
+{
+   static const char *const commands[] = {"replay", "stats", "show --no-pager"};
+   struct agxw_capture_writer *writer;
+   const struct agxw_capture_record note = {
+      .type = AGXW_CAPTURE_NOTE, .text = "\x1b[31mred", .text_bytes = 8};
+   char odd[64], arguments[128];
+   snprintf(odd, sizeof(odd), "%s.note", path);
+   assert_ok(agxw_capture_writer_open(odd, "virtual:\x1b", &writer));
+   agxw_capture_writer_put(writer, &note);
+   assert_ok(agxw_capture_writer_close(writer));
+   for (size_t i = 0; i < AGX_COUNT(commands); i++) {
+      snprintf(arguments, sizeof(arguments), "%s %s", commands[i], odd);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+      assert_non_null(strstr(text, "?[31mred"));
+      assert_null(strchr(text, 0x1b));
+   }
+   snprintf(arguments, sizeof(arguments), "diff %s %s", odd, path);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 1);
+   assert_null(strchr(text, 0x1b));
+   unlink(odd);
+}
+
+static void help_fits_a_terminal(void **state)
+{
+   static const char *const commands[] = {"",        "record",   "show", "replay", "stats",
+                                          "extract", "minimize", "diff", "html"};
+   for (size_t i = 0; i < AGX_COUNT(commands); i++) {
+      char arguments[64];
+      snprintf(arguments, sizeof(arguments), "%s --help", commands[i]);
+      assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+      for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+         assert_in_range(strcspn(line, "\n"), 0, 100);
+   }
+}
+
 static void usage_is_explained(void **state)
 {
    assert_int_equal(tool_run("AGXDUMP_TOOL", "--help", text), 0);
@@ -424,10 +632,15 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(other_files_are_refused),
       cmocka_unit_test(labels_without_utf8_are_mended),
       cmocka_unit_test(any_program_is_recorded),
+      cmocka_unit_test(real_nodes_are_recorded),
+      cmocka_unit_test(descriptors_of_real_nodes_are_followed),
+      cmocka_unit_test(served_programs_have_their_memory_recorded),
+      cmocka_unit_test(children_share_a_device),
       cmocka_unit_test(children_write_the_same_file),
       cmocka_unit_test(recordings_have_limits),
       cmocka_unit_test(a_wrong_recording_is_explained),
       cmocka_unit_test(what_was_recorded_happens_again),
+      cmocka_unit_test(devices_are_of_their_chips),
       cmocka_unit_test(another_chip_does_not_fit),
       cmocka_unit_test(without_results_nothing_is_compared),
       cmocka_unit_test(dispatches_are_counted),
@@ -435,6 +648,11 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_fault_happens_again),
       cmocka_unit_test(a_wrong_replay_is_explained),
       cmocka_unit_test(a_full_disk_is_no_success),
+      cmocka_unit_test(a_full_disk_records_nothing),
+      cmocka_unit_test(a_pipe_records_nothing),
+      cmocka_unit_test(devices_without_requests_are_not_made),
+      cmocka_unit_test(notes_are_cleaned),
+      cmocka_unit_test(help_fits_a_terminal),
       cmocka_unit_test(usage_is_explained),
    };
    return cmocka_run_group_tests(tests, record, remove_file);

@@ -35,33 +35,24 @@ static void assemble(uint8_t *out, const char *const *lines, size_t count)
    }
 }
 
-struct fixture {
-   struct agxw_device *device;
-   struct agxw_queue *queue;
-   struct agxw_timeline *timeline;
-   struct agxw_bo *bos[3];
-   uint8_t *usc, *stream, *data;
-};
-
-static uint8_t *make_bo(struct fixture *fixture, int index, uint32_t flags, const char *label)
+static uint8_t *make_bo(struct small_device *small, int index, uint32_t flags, const char *label)
 {
    void *memory;
-   assert_ok(agxw_bo_create(fixture->device, 16384, 0, flags, label, &fixture->bos[index]));
-   assert_ok(agxw_bo_map(fixture->bos[index], &memory));
+   assert_ok(agxw_bo_create(small->device, 16384, 0, flags, label, &small->bos[index]));
+   assert_ok(agxw_bo_map(small->bos[index], &memory));
    return memory;
 }
 
 /* Code at 0 of its buffer, the preamble at 128, USC words at 256; the uniform at 64 of the
  * data. */
-static void write_program(struct fixture *fixture)
+static void write_program(struct small_device *small)
 {
-   uint64_t data_va = agxw_bo_va(fixture->bos[2]);
-   uint32_t usc =
-      (uint32_t)(agxw_bo_va(fixture->bos[0]) - agxw_device_info(fixture->device)->usc_base);
-   assemble(fixture->usc, code_lines, 5);
-   assemble(fixture->usc + 128, preamble_lines, 3);
-   memcpy(fixture->data + 64, &data_va, sizeof(data_va));
-   struct agx_hw_buffer words = {fixture->usc + 256, 256, 0}, stream = {fixture->stream, 512, 0};
+   uint64_t data_va = agxw_bo_va(small->bos[2]);
+   uint32_t usc = (uint32_t)(agxw_bo_va(small->bos[0]) - agxw_device_info(small->device)->usc_base);
+   assemble(small->usc, code_lines, 5);
+   assemble(small->usc + 128, preamble_lines, 3);
+   memcpy(small->data + 64, &data_va, sizeof(data_va));
+   struct agx_hw_buffer words = {small->usc + 256, 256, 0}, stream = {small->stream, 512, 0};
    const struct agx_hw_usc_program program = {
       .code_offset = usc, .gpr_halves = 2, .has_preamble = true, .preamble_offset = usc + 128};
    assert_ok(agx_hw_usc_uniforms(&words, 0, 4, data_va + 64));
@@ -71,7 +62,7 @@ static void write_program(struct fixture *fixture)
                                         .usc_offset = usc + 256,
                                         .global = {1, 1, 1},
                                         .local = {1, 1, 1}};
-   const struct agx_chip *chip = agxw_device_info(fixture->device)->chip;
+   const struct agx_chip *chip = agxw_device_info(small->device)->chip;
    for (int i = 0; i < 2; i++) {
       assert_ok(agx_hw_cdm_launch(&stream, chip, &launch));
       assert_ok(agx_hw_cdm_barrier(&stream));
@@ -79,40 +70,49 @@ static void write_program(struct fixture *fixture)
    assert_ok(agx_hw_cdm_terminate(&stream));
 }
 
-static void submit(struct fixture *fixture, uint64_t stream_va, uint64_t value)
+void small_device_open(struct small_device *small, const char *name, const char *path)
+{
+   struct agx_kmd *kmd;
+   assert_ok(agxw_kmd_open(name, path, &kmd));
+   assert_ok(agxw_device_create(kmd, NULL, &small->device));
+   assert_ok(agxw_queue_create(small->device, 0, &small->queue));
+   assert_ok(agxw_timeline_create(small->device, 0, &small->timeline));
+   small->usc = make_bo(small, 0, AGXW_BO_USC, "code");
+   small->stream = make_bo(small, 1, 0, "stream");
+   small->data = make_bo(small, 2, 0, "data");
+   write_program(small);
+}
+
+void small_device_submit(struct small_device *small, uint64_t stream_va, uint64_t value)
 {
    const struct agxw_compute command = {stream_va, stream_va + 64};
-   const struct agxw_point before = {fixture->timeline, value - 1},
-                           after = {fixture->timeline, value};
-   assert_ok(agxw_submit(fixture->queue, &(struct agxw_submit){.commands = &command,
-                                                               .command_count = 1,
-                                                               .waits = &before,
-                                                               .wait_count = 1,
-                                                               .signals = &after,
-                                                               .signal_count = 1}));
-   assert_ok(agxw_wait(fixture->device, &after, 1, false, INT64_MAX));
+   const struct agxw_point before = {small->timeline, value - 1}, after = {small->timeline, value};
+   assert_ok(agxw_submit(small->queue, &(struct agxw_submit){.commands = &command,
+                                                             .command_count = 1,
+                                                             .waits = &before,
+                                                             .wait_count = 1,
+                                                             .signals = &after,
+                                                             .signal_count = 1}));
+   assert_ok(agxw_wait(small->device, &after, 1, false, INT64_MAX));
+}
+
+void small_device_close(struct small_device *small)
+{
+   for (int i = 0; i < 3; i++)
+      agxw_bo_destroy(small->bos[i]);
+   agxw_timeline_destroy(small->timeline);
+   agxw_queue_destroy(small->queue);
+   agxw_device_destroy(small->device);
 }
 
 void small_capture_record(const char *path)
 {
-   struct fixture fixture;
-   struct agx_kmd *kmd;
-   assert_ok(agxw_kmd_open("virtual:g13g", path, &kmd));
-   assert_ok(agxw_device_create(kmd, NULL, &fixture.device));
-   assert_ok(agxw_queue_create(fixture.device, 0, &fixture.queue));
-   assert_ok(agxw_timeline_create(fixture.device, 0, &fixture.timeline));
-   fixture.usc = make_bo(&fixture, 0, AGXW_BO_USC, "code");
-   fixture.stream = make_bo(&fixture, 1, 0, "stream");
-   fixture.data = make_bo(&fixture, 2, 0, "data");
-   write_program(&fixture);
-   submit(&fixture, agxw_bo_va(fixture.bos[1]), 1);
-   const struct agxw_point point = {fixture.timeline, 1};
+   struct small_device small;
+   small_device_open(&small, "virtual:g13g", path);
+   small_device_submit(&small, agxw_bo_va(small.bos[1]), 1);
+   const struct agxw_point point = {small.timeline, 1};
    assert_ok(agxw_point_status(&point));
-   assert_int_equal(fixture.data[0], 10);
-   submit(&fixture, 0x3000000000, 2);
-   for (int i = 0; i < 3; i++)
-      agxw_bo_destroy(fixture.bos[i]);
-   agxw_timeline_destroy(fixture.timeline);
-   agxw_queue_destroy(fixture.queue);
-   agxw_device_destroy(fixture.device);
+   assert_int_equal(small.data[0], 10);
+   small_device_submit(&small, 0x3000000000, 2);
+   small_device_close(&small);
 }

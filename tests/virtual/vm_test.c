@@ -261,6 +261,47 @@ static void random_binds_match_a_flat_model(void **state)
    device_close(&device);
 }
 
+static void expect_found(struct device *device, uint32_t handle, uint64_t from, uint64_t begin,
+                         uint64_t end)
+{
+   uint64_t found_begin, found_end, host = (uint64_t)sysconf(_SC_PAGESIZE);
+   assert_true(agx_virtual_find_memory(device->file, mmap_offset(device, handle), from,
+                                       &found_begin, &found_end));
+   assert_int_equal(found_begin, begin);
+   assert_true(found_end >= end && found_end - end < AGX_MAX(host, PAGE));
+}
+
+/* Asking which pages have memory gives them none; a neighbour's pages are not this buffer's. */
+static void memory_is_found_where_it_was_written(void **state)
+{
+   struct device device = device_open(NULL);
+   uint32_t first = make_gem(&device, 8 * PAGE, AGX_UAPI_GEM_VM_PRIVATE);
+   uint32_t second = make_gem(&device, 8 * PAGE, AGX_UAPI_GEM_VM_PRIVATE);
+   uint32_t shared = make_gem(&device, 8 * PAGE, 0);
+   uint8_t *one = map_gem(&device, first, 8 * PAGE), *two = map_gem(&device, second, 8 * PAGE);
+   uint64_t begin, end;
+   for (int i = 0; i < 2; i++) /* asking twice is no different */
+      expect_found(&device, first, 0, 8 * PAGE, 8 * PAGE);
+   two[0] = two[7 * PAGE] = 1;
+   expect_found(&device, first, 0, 8 * PAGE, 8 * PAGE);
+   one[3 * PAGE] = one[4 * PAGE] = one[6 * PAGE] = 1;
+   if (sysconf(_SC_PAGESIZE) < (long)PAGE) {
+      expect_found(&device, first, 0, 3 * PAGE, 3 * PAGE + 1);
+      expect_found(&device, first, 3 * PAGE + PAGE / 2, 4 * PAGE, 4 * PAGE + 1);
+   }
+   expect_found(&device, first, 5 * PAGE, 6 * PAGE, 6 * PAGE + 1);
+   expect_found(&device, first, 7 * PAGE, 8 * PAGE, 8 * PAGE);
+   expect_found(&device, second, 0, 0, 1);
+   assert_false(agx_virtual_find_memory(device.file, 0, 0, &begin, &end));
+   assert_false(
+      agx_virtual_find_memory(device.file, mmap_offset(&device, first) + PAGE, 0, &begin, &end));
+   if (agx_virtual_find_memory(device.file, mmap_offset(&device, shared), 0, &begin, &end))
+      assert_int_equal(begin, 8 * PAGE); /* where buffers have no file of their own */
+   unmap_gem(&device, one, 8 * PAGE);
+   unmap_gem(&device, two, 8 * PAGE);
+   device_close(&device);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -273,6 +314,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(mappings_go_with_the_handle),
       cmocka_unit_test(destroying_the_space_unmaps_for_its_queues),
       cmocka_unit_test(memory_comes_back_zeroed),
+      cmocka_unit_test(memory_is_found_where_it_was_written),
       cmocka_unit_test(random_binds_match_a_flat_model),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

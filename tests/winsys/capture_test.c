@@ -16,6 +16,7 @@
 #include "winsys/capture/capture.h"
 #include "winsys/capture/ranges.h"
 #include "winsys/capture/record.h"
+#include "winsys/capture/write.h"
 #include "winsys/device_impl.h"
 
 struct file {
@@ -466,6 +467,65 @@ static void files_of_version_1_are_read(void **state)
    free(file.data);
 }
 
+/* ---- parts of records ---- */
+
+/* Where record `index` stands, and its bytes. */
+static size_t find_place(const struct file *file, int index, size_t *out_bytes)
+{
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record, next;
+   bool more = true;
+   assert_ok(agxw_capture_open_memory(NULL, file->data, file->size, &reader));
+   for (int i = 0; i <= index; i++)
+      assert_ok(agxw_capture_next(reader, &record, &more));
+   assert_ok(agxw_capture_next(reader, &next, &more));
+   agxw_capture_close(reader);
+   assert_true(more);
+   *out_bytes = next.file_offset - record.file_offset;
+   return record.file_offset;
+}
+
+static bool is_place(const struct file *file, size_t offset)
+{
+   struct agxw_capture_reader *reader;
+   struct agxw_capture_record record = {.file_offset = 0};
+   bool more = true;
+   assert_ok(agxw_capture_open_memory(NULL, file->data, file->size, &reader));
+   while (more && record.file_offset < offset)
+      assert_ok(agxw_capture_next(reader, &record, &more));
+   agxw_capture_close(reader);
+   return record.file_offset == offset;
+}
+
+/* As by a writer that was killed, or found the disk full for some time: whatever it has written of
+ * a record, what other processes write behind that is read; unless it ends where one of theirs
+ * does, and so looks whole. */
+static void parts_of_records_are_left_out(void **state)
+{
+   static const int places[] = {2, 5, 20}; /* in front of these records */
+   struct file file;
+   record(&file);
+   int all = count_records(&file, AGXW_CAPTURE_REQUEST, 0);
+   for (size_t i = 0; i < AGX_COUNT(places); i++) {
+      size_t bytes, ignored, from = find_place(&file, 4, &bytes);
+      size_t to = find_place(&file, places[i], &ignored);
+      for (size_t part = 1; part < bytes; part++) {
+         if (is_place(&file, to + bytes - part))
+            continue;
+         struct file parted = {.data = malloc(file.size + part), .size = file.size + part};
+         assert_non_null(parted.data);
+         memcpy(parted.data, file.data, to);
+         memcpy(parted.data + to, file.data + from, part);
+         memcpy(parted.data + to + part, file.data + to, file.size - to);
+         assert_ok(read_copy(parted.data, parted.size));
+         assert_int_equal(count_records(&parted, AGXW_CAPTURE_REQUEST, 0), all);
+         assert_int_equal(count_records(&parted, AGXW_CAPTURE_NOTE, 0), 1);
+         free(parted.data);
+      }
+   }
+   free(file.data);
+}
+
 /* ---- where files come from ---- */
 
 /* A pipe that gets a few bytes at a time from a child reads as the file does. */
@@ -513,6 +573,18 @@ static void only_the_owner_may_read_the_file(void **state)
    assert_int_equal(stat(file.path, &info), 0);
    assert_int_equal(info.st_mode & 0777, 0600);
    agxw_capture_file_release(capture);
+   /* Nor one that others could read before. */
+   assert_int_equal(chmod(file.path, 0644), 0);
+   assert_ok(agxw_capture_file_open(file.path, "x", &options, &capture));
+   agxw_capture_file_release(capture);
+   assert_int_equal(stat(file.path, &info), 0);
+   assert_int_equal(info.st_mode & 0777, 0600);
+   struct agxw_capture_writer *writer;
+   assert_int_equal(chmod(file.path, 0644), 0);
+   assert_ok(agxw_capture_writer_open(file.path, "x", &writer));
+   assert_ok(agxw_capture_writer_close(writer));
+   assert_int_equal(stat(file.path, &info), 0);
+   assert_int_equal(info.st_mode & 0777, 0600);
    unlink(file.path);
 }
 
@@ -729,6 +801,44 @@ static void holes_stay_holes(void **state)
    close(fd);
 }
 
+/* A device whose waits make another request through the recorder. */
+struct nested {
+   struct agx_kmd base;
+   struct agx_kmd *outer;
+   int requests;
+};
+
+static int nested_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   struct nested *nested = (struct nested *)kmd;
+   struct agx_uapi_get_time get = {0};
+   nested->requests++;
+   return AGX_UAPI_NR(request) == AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_WAIT)
+             ? nested->outer->ops->ioctl(nested->outer, AGX_IOCTL_ASAHI_GET_TIME, &get)
+             : 0;
+}
+
+static void nested_close(struct agx_kmd *kmd) {}
+
+/* The argument of a wait has grown by a deadline; older programs name it without. Recorded under
+ * the lock, such a wait would keep out the request that ends it. */
+static void waits_of_any_size_let_others_pass(void **state)
+{
+   static const struct agx_kmd_ops ops = {.ioctl = nested_ioctl, .close = nested_close};
+   static const struct agx_kmd_inspection inspection = {0};
+   struct nested nested = {.base = {&ops, &inspection, "nested", -1}};
+   struct agx_uapi_syncobj_wait wait = {0};
+   struct file file;
+   make_path(&file);
+   assert_ok(agx_kmd_capture_open(&nested.base, file.path, &nested.outer));
+   const unsigned long old = (AGX_IOCTL_SYNCOBJ_WAIT & ~(0x3ffful << 16)) | 32ul << 16;
+   assert_int_equal(nested.outer->ops->ioctl(nested.outer, old, &wait), 0);
+   assert_int_equal(nested.requests, 2);
+   nested.outer->ops->close(nested.outer);
+   load(&file);
+   free(file.data);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -742,6 +852,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(files_of_version_1_are_read),
       cmocka_unit_test(holes_stay_holes),
       cmocka_unit_test(empty_records_have_a_text),
+      cmocka_unit_test(parts_of_records_are_left_out),
       cmocka_unit_test(a_pipe_is_read_as_it_comes),
       cmocka_unit_test(only_the_owner_may_read_the_file),
       cmocka_unit_test(what_a_submission_left_is_recorded_behind_it),
@@ -749,6 +860,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(limits_end_the_recording_not_the_program),
       cmocka_unit_test(ranges_cover_each_other),
       cmocka_unit_test(an_unwritable_file_is_told),
+      cmocka_unit_test(waits_of_any_size_let_others_pass),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "agx.h"
 #include "base/debug.h"
 #include "base/util.h"
+#include "standard.h"
 
 static const struct agx_command {
    const char *name;
@@ -38,7 +39,7 @@ static const struct agx_command {
     true},
 #endif
    {"compile",
-    "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
+    "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME,...]\n"
     "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] [--best N]\n"
     "                   FILE.spv...",
     "compile SPIR-V kernels to ELF files", agx_cmd_compile,
@@ -48,7 +49,7 @@ static const struct agx_command {
     "  --stats, --json  print a table (TSV, JSON) of what the compiler made; no file without -o\n"
     "  --entry NAME     one entry point; without it all compute ones, or else all vertex ones\n"
     "  --spec ID=VALUE  a specialization constant: 12, 0x10, 1.5, true\n"
-    "  --chip NAME      such as g13g (the default), g14s or t6020\n"
+    "  --chip NAME,...  such as g13g (the default), g14s or t6020; one file for several chips\n"
     "  --robust MODE    what becomes of accesses outside of a buffer: off (the default), clamp,\n"
     "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
     "  --dynamic WHAT   what dispatches may choose: local-size (of workgroups), shared (bytes\n"
@@ -187,6 +188,7 @@ static int finish_output(const char *command, int code)
 
 int main(int argc, char **argv)
 {
+   standard_keep();
    if (argc < 2) {
       print_overview(stderr);
       return AGX_EXIT_USAGE;

@@ -20,8 +20,6 @@
 #include "winsys/virtual/doors/executable.h"
 #include "winsys/virtual/doors/serve/supervisor.h"
 
-#define LIBRARY "libagx_virtual.so"
-
 struct options {
    const struct agx_chip *chip;
    bool stats, json, check, strict, seccomp, attach;
@@ -29,53 +27,11 @@ struct options {
    char timeout_ms[24]; /* empty: not given */
 };
 
-/* The library of this program's tree, which may be elsewhere than it was configured for. AGX_LIBDIR
- * is meson's libdir: relative to the tree, such as lib64 or lib/aarch64-linux-gnu, or absolute. */
-static agx_status find_library(char *path, size_t capacity)
-{
-   char self[512];
-   ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-   if (length < 0)
-      return agx_status_fail_errno(errno, "/proc/self/exe");
-   self[length] = 0;
-   for (int i = 0; i < 2 && strrchr(self, '/'); i++)
-      *strrchr(self, '/') = 0;
-   if (AGX_LIBDIR[0] == '/')
-      self[0] = 0;
-   else
-      strncat(self, "/", sizeof(self) - strlen(self) - 1);
-   snprintf(path, capacity, "%s%s/%s", self, AGX_LIBDIR, LIBRARY);
-   const char *given = getenv("AGX_VIRTUAL_LIBRARY");
-   if (given && *given)
-      snprintf(path, capacity, "%s", given);
-   if (access(path, R_OK) == 0)
-      return AGX_OK;
-   return AGX_FAIL(AGX_NOT_FOUND,
-                   "%s: not there; install it (make build), or name it in AGX_VIRTUAL_LIBRARY",
-                   path);
-}
-
 static agx_status set(const char *name, const char *value)
 {
    if (setenv(name, value, 1) != 0)
       return agx_status_fail_errno(errno, "environment: %s", name);
    return AGX_OK;
-}
-
-/* Ours in front of those that are preloaded anyway, and only once. */
-static agx_status set_preload(void)
-{
-   char library[600], all[4096];
-   const char *earlier = getenv("LD_PRELOAD");
-   AGX_TRY(find_library(library, sizeof(library)));
-   size_t own = strlen(library);
-   if (earlier && strncmp(earlier, library, own) == 0 && strchr(" :", earlier[own]))
-      return AGX_OK;
-   int length = snprintf(all, sizeof(all), "%s%s%s", library, earlier && *earlier ? ":" : "",
-                         earlier ? earlier : "");
-   if (length < 0 || (size_t)length >= sizeof(all))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "LD_PRELOAD: %zu bytes are too long", strlen(earlier));
-   return set("LD_PRELOAD", all);
 }
 
 /* As in the variable: a path, or, where it has a blank in it, the script itself; @PATH in any
@@ -152,7 +108,9 @@ static agx_status set_environment(const struct options *options)
       AGX_TRY(set_stats(options));
    AGX_TRY(set_tool());
    AGX_TRY(agx_virtual_check_environment());
-   return options->seccomp ? AGX_OK : set_preload(); /* one door is enough */
+   return options->seccomp
+             ? AGX_OK
+             : agxv_preload("libagx_virtual.so", "AGX_VIRTUAL_LIBRARY"); /* one door is enough */
 }
 
 /* Decimal, 0x or 0 in front as in C, at most 64 bits. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * agxdump: prints recorded captures (docs/capture.md). Bits and instructions are
- * decoded by agx/hw and agx/isa; here they only meet.
+ * agxdump's commands, and what the files of `show` share. Bits and instructions are decoded by
+ * agx/hw and agx/isa.
  */
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "winsys/capture/capture.h"
 
 #define DUMP_MAX_SEEN 256
+#define LINE_BYTES    1024 /* of a line of text, most of which are longer than a terminal */
 
 /* What `show` prints of a submission. */
 enum show_section {
@@ -26,13 +27,13 @@ enum show_section {
 
 struct dump {
    bool is_json, has_colours;
-   uint32_t sections;              /* enum show_section */
-   uint64_t only_submit;           /* from 1; 0: all */
-   uint64_t most_bytes;            /* of a mapping's contents; 0: all */
-   struct programs programs;       /* whose code is known */
-   struct stat_row *figures;       /* of all dispatches, where they were counted */
-   size_t figure_count, figure_at; /* where the next is looked for first */
-   uint64_t seen[DUMP_MAX_SEEN];   /* addresses of code that this submission has shown */
+   uint32_t sections;        /* enum show_section */
+   uint64_t only_submit;     /* from 1; 0: all */
+   uint64_t most_bytes;      /* of a mapping's contents; 0: all */
+   struct programs programs; /* whose code is known */
+   struct stat_row *figures; /* of all dispatches, where they were counted, sorted */
+   size_t figure_count;
+   uint64_t seen[DUMP_MAX_SEEN]; /* addresses of code that this submission has shown */
    uint32_t seen_count;
    struct agx_json json;
    struct agxw_capture_reader *reader;

@@ -4,9 +4,11 @@
  */
 #include "cut.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agxdump.h"
 #include "base/util.h"
@@ -64,11 +66,12 @@ agx_status cut_follow_objects(struct cut_names *names, const struct agxw_capture
    return AGX_OK;
 }
 
-void cut_forget_object(struct cut_names *names, const struct agxw_capture_record *record,
-                       uint32_t handle)
+void cut_forget_object(struct cut_names *names, const struct agxw_capture_record *record)
 {
+   struct agx_uapi_gem_close close;
+   agxw_capture_argument(record, false, &close, sizeof(close));
    struct agx_table_entry *entry =
-      agx_table_get(&names->handles, (uint64_t)record->process << 32 | record->file, handle);
+      agx_table_get(&names->handles, (uint64_t)record->process << 32 | record->file, close.handle);
    if (entry)
       entry->value = 0;
 }
@@ -109,12 +112,18 @@ static agx_status add_object(struct survey *survey, const struct agxw_capture_re
    agxw_capture_argument(record, true, &create, sizeof(create));
    agxw_capture_argument(record, true, &import, sizeof(import));
    handle = bytes ? create.handle : import.handle;
+   struct agx_table_entry *last =
+      agx_table_get(&cut->last_objects, (uint64_t)record->process << 32 | record->file, handle);
+   if (!last)
+      return cut_no_memory();
    objects[cut->object_count++] = (struct cut_object){.process = record->process,
                                                       .file = record->file,
                                                       .handle = handle,
                                                       .bytes = bytes,
                                                       .made = cut->submission_count,
+                                                      .earlier = (uint32_t)last->value,
                                                       .is_kept = true};
+   last->value = cut->object_count;
    return AGX_OK;
 }
 
@@ -209,11 +218,11 @@ static agx_status survey_record(struct survey *survey, const struct agxw_capture
    if (record->type != AGXW_CAPTURE_REQUEST || record->result != 0)
       return AGX_OK;
    dump_find_chip(record, &survey->cut->chip);
-   if (AGX_UAPI_NR(record->request) == AGX_UAPI_NR(AGX_IOCTL_ASAHI_SUBMIT))
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT))
       return add_submission(survey, record);
    AGX_TRY(add_object(survey, record));
-   if (AGX_UAPI_NR(record->request) == AGX_UAPI_NR(AGX_IOCTL_GEM_CLOSE))
-      cut_forget_object(&survey->names, record, agx_load_u32(record->before));
+   if (agxw_capture_is_request(record, AGX_IOCTL_GEM_CLOSE))
+      cut_forget_object(&survey->names, record);
    return AGX_OK;
 }
 
@@ -244,9 +253,29 @@ agx_status cut_survey(struct cut *cut, struct agxw_capture_reader *reader)
    return status;
 }
 
+agx_status cut_make_trial(char path[CUT_TRIAL_BYTES])
+{
+   const char *folder = getenv("TMPDIR");
+   int length = snprintf(path, CUT_TRIAL_BYTES, "%s/agxdump-trial-XXXXXX",
+                         folder && *folder ? folder : "/tmp");
+   int fd = -1, error = ENAMETOOLONG;
+   if (length < CUT_TRIAL_BYTES) {
+      fd = mkstemp(path);
+      error = errno;
+   }
+   if (fd >= 0) {
+      close(fd);
+      return AGX_OK;
+   }
+   agx_status status = agx_status_fail_errno(error, "file for trials %s", path);
+   path[0] = 0;
+   return status;
+}
+
 void cut_free(struct cut *cut)
 {
    free(cut->objects);
+   agx_table_fini(&cut->last_objects);
    free(cut->submissions);
    free(cut->commands);
    free(cut->dispatches);

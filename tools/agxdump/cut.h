@@ -21,7 +21,8 @@ struct cut_object {
    uint32_t process, file, handle;
    uint64_t bytes;
    char label[32];
-   size_t made; /* submissions before it was */
+   size_t made;      /* submissions before it was */
+   uint32_t earlier; /* 1 + index of the one that had the handle before; 0: none */
    bool is_kept;
 };
 
@@ -79,6 +80,7 @@ struct cut {
    const struct agx_chip *chip;
    struct cut_object *objects;
    size_t object_count, object_capacity;
+   struct agx_table last_objects; /* (process and file, handle): 1 + index of the last with it */
    struct cut_submission *submissions;
    size_t submission_count, submission_capacity;
    struct cut_command *commands;
@@ -98,6 +100,12 @@ struct cut {
 
 /* Reads the capture and keeps all of it. Free it, also when it failed. */
 AGX_MUST_CHECK agx_status cut_survey(struct cut *cut, struct agxw_capture_reader *reader);
+/* Fails when path leads to the file of fd, which is still to be read when path is written. */
+AGX_MUST_CHECK agx_status cut_refuse_input(int fd, const char *path);
+/* Makes an empty file for trials in TMPDIR or /tmp, readable by its owner only; path is its name,
+ * or empty on failure. */
+#define CUT_TRIAL_BYTES 512
+AGX_MUST_CHECK agx_status cut_make_trial(char path[CUT_TRIAL_BYTES]);
 /* Writes what is kept to a new file. */
 AGX_MUST_CHECK agx_status cut_write(struct cut *cut, const char *path);
 /* Frees all but the reader and images. */

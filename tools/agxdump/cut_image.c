@@ -59,13 +59,12 @@ void cut_image_free(struct cut_image *image)
 uint32_t cut_object_of(const struct cut *cut, uint64_t submission,
                        const struct replay_device *device, uint32_t handle)
 {
-   for (size_t i = cut->object_count; i-- > 0;) {
-      const struct cut_object *it = &cut->objects[i];
-      if (it->handle == handle && it->process == device->process && it->file == device->file &&
-          it->made < submission)
-         return (uint32_t)i;
-   }
-   return UINT32_MAX;
+   const struct agx_table_entry *last =
+      agx_table_find(&cut->last_objects, (uint64_t)device->process << 32 | device->file, handle);
+   uint32_t object = last ? (uint32_t)last->value : 0;
+   while (object && cut->objects[object - 1].made >= submission)
+      object = cut->objects[object - 1].earlier;
+   return object ? object - 1 : UINT32_MAX;
 }
 
 agx_status cut_take_image(const struct cut *cut, uint64_t submission, struct replay_device *device,

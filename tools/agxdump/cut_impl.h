@@ -20,9 +20,8 @@ agx_status cut_no_memory(void);
 AGX_MUST_CHECK agx_status cut_follow_objects(struct cut_names *names,
                                              const struct agxw_capture_record *record,
                                              uint32_t *out_new, uint64_t *out_bytes);
-/* The handle means nothing any more. */
-void cut_forget_object(struct cut_names *names, const struct agxw_capture_record *record,
-                       uint32_t handle);
+/* Follows a GEM_CLOSE: its handle means nothing any more. */
+void cut_forget_object(struct cut_names *names, const struct agxw_capture_record *record);
 /* 1 + index of the object, or 0. */
 uint32_t cut_find_object(const struct cut_names *names, const struct agxw_capture_record *record,
                          uint32_t handle);

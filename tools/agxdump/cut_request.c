@@ -20,11 +20,6 @@ struct made {
    uint8_t *blobs;
 };
 
-static bool is_request(const struct agxw_capture_record *record, uint32_t request)
-{
-   return AGX_UAPI_NR(record->request) == AGX_UAPI_NR(request);
-}
-
 static agx_status begin(struct made *made, const struct agxw_capture_record *record)
 {
    made->record = *record;
@@ -205,14 +200,14 @@ static bool is_kept(const struct cut *cut, const struct cut_names *names,
       {AGX_IOCTL_PRIME_FD_TO_HANDLE, offsetof(struct agx_uapi_prime_handle, handle)},
    };
    for (size_t i = 0; i < AGX_COUNT(always); i++)
-      if (is_request(record, always[i]))
+      if (agxw_capture_is_request(record, always[i]))
          return true;
    for (size_t i = 0; i < AGX_COUNT(named); i++)
-      if (is_request(record, named[i].request))
+      if (agxw_capture_is_request(record, named[i].request))
          return record->argument_bytes >= named[i].handle_at + 4u &&
                 keeps_handle(cut, names, record, agx_load_u32(record->after + named[i].handle_at));
    bool is_sync = AGX_UAPI_NR(record->request) >= AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_CREATE) ||
-                  is_request(record, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT);
+                  agxw_capture_is_request(record, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT);
    return is_sync && !cut->drops_syncs;
 }
 
@@ -221,8 +216,8 @@ agx_status cut_write_request(const struct cut *cut, const struct cut_names *name
                              const struct agxw_capture_record *record, size_t submission)
 {
    struct made made = {0};
-   bool is_bind = is_request(record, AGX_IOCTL_ASAHI_VM_BIND);
-   bool is_submit = is_request(record, AGX_IOCTL_ASAHI_SUBMIT);
+   bool is_bind = agxw_capture_is_request(record, AGX_IOCTL_ASAHI_VM_BIND);
+   bool is_submit = agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT);
    if (!is_bind && !is_submit) {
       if (is_kept(cut, names, record))
          agxw_capture_writer_put(writer, record);

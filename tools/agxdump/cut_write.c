@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agx/hw/cdm.h"
 #include "base/util.h"
@@ -355,12 +356,12 @@ static agx_status write_request(struct writing *writing, const struct agxw_captu
    uint64_t bytes;
    if (record->result != 0)
       return AGX_OK;
-   if (AGX_UAPI_NR(record->request) == AGX_UAPI_NR(AGX_IOCTL_ASAHI_SUBMIT))
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT))
       return write_submit(writing, record);
    AGX_TRY(cut_follow_objects(&writing->names, record, &added, &bytes));
    AGX_TRY(cut_write_request(writing->cut, &writing->names, writing->writer, record, 0));
-   if (AGX_UAPI_NR(record->request) == AGX_UAPI_NR(AGX_IOCTL_GEM_CLOSE))
-      cut_forget_object(&writing->names, record, agx_load_u32(record->before));
+   if (agxw_capture_is_request(record, AGX_IOCTL_GEM_CLOSE))
+      cut_forget_object(&writing->names, record);
    return AGX_OK;
 }
 
@@ -388,7 +389,7 @@ static agx_status write_record(struct writing *writing, const struct agxw_captur
       uint32_t added;
       uint64_t bytes;
       bool is_submit = record->type == AGXW_CAPTURE_REQUEST && record->result == 0 &&
-                       AGX_UAPI_NR(record->request) == AGX_UAPI_NR(AGX_IOCTL_ASAHI_SUBMIT);
+                       agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT);
       writing->submission += is_submit;
       return cut_follow_objects(&writing->names, record, &added, &bytes);
    }
@@ -437,6 +438,16 @@ static agx_status write_records(struct writing *writing)
          return AGX_OK;
       AGX_TRY(write_record(writing, &record));
    }
+}
+
+agx_status cut_refuse_input(int fd, const char *path)
+{
+   struct stat in, out;
+   bool is_same = fstat(fd, &in) == 0 && stat(path, &out) == 0 && S_ISREG(in.st_mode) &&
+                  in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+   return is_same ? AGX_FAIL(AGX_INVALID_ARGUMENT,
+                             "%s is the capture itself, which would be lost: name another -o", path)
+                  : AGX_OK;
 }
 
 agx_status cut_write(struct cut *cut, const char *path)

@@ -14,8 +14,10 @@
 #include "agxdump.h"
 #include "align.h"
 #include "base/util.h"
+#include "print.h"
 #include "dispatches.h"
 #include "match.h"
+#include "print.h"
 #include "requests.h"
 #include "stats.h"
 #include "winsys/asahi_uapi.h"
@@ -23,11 +25,9 @@
 static const char help[] =
    "usage: agxdump diff [--code] [--figures] [--limit N] A B\n"
    "\n"
-   "Prints where two captures differ; nothing, and exit code 0, when they don't; exit code 1 when "
-   "they do.\n"
-   "Times, processes, descriptors and the host's addresses don't count, nor do requests that only "
-   "ask or\n"
-   "wait.\n"
+   "Prints where two captures differ; nothing, and exit code 0, when they don't; exit code 1 when\n"
+   "they do. Times, processes, descriptors and the host's addresses don't count, nor do requests\n"
+   "that only ask or wait.\n"
    "\n"
    "  --code     instructions of matched dispatches beside each other, where they differ\n"
    "  --figures  what matched dispatches execute in replays of both, also where code is the same\n"
@@ -110,8 +110,8 @@ static agx_status take_contents(struct side *side, const struct agxw_capture_rec
 
 static agx_status take_request(struct side *side, const struct agxw_capture_record *record)
 {
-   bool is_submit = record->request == AGX_IOCTL_ASAHI_SUBMIT && record->result == 0;
-   if (record->request == AGX_IOCTL_ASAHI_GET_PARAMS)
+   bool is_submit = agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT) && record->result == 0;
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_GET_PARAMS))
       dump_find_chip(record, &side->chip);
    if (is_submit)
       side->submissions++;
@@ -123,7 +123,7 @@ static agx_status take_request(struct side *side, const struct agxw_capture_reco
                               .request = record->request,
                               .submission = is_submit ? side->submissions : 0};
    }
-   if (record->request == AGX_IOCTL_ASAHI_GEM_CREATE && record->result == 0) {
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_GEM_CREATE) && record->result == 0) {
       struct agx_uapi_gem_create create;
       agxw_capture_argument(record, false, &create, sizeof(create));
       side->buffers++;
@@ -159,7 +159,7 @@ static agx_status read_side(struct diff *diff, struct side *side)
    if (fd < 0)
       return agx_status_fail_errno(errno, "can't be read");
    AGX_TRY(agxw_capture_open_fd(NULL, fd, &side->reader));
-   snprintf(side->node, sizeof(side->node), "%s", agxw_capture_node(side->reader));
+   print_clean(agxw_capture_node(side->reader), side->node, sizeof(side->node));
    AGX_TRY(agxw_capture_state_create(NULL, side->reader, &side->state));
    AGX_TRY(read_records(side));
    return diff->shows_figures ? stats_collect(side->path, &side->rows, &side->row_count) : AGX_OK;

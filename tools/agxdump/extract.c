@@ -18,11 +18,14 @@
 #include "agx/sim/check/statistics.h"
 #include "agxdump.h"
 #include "base/util.h"
+#include "winsys/capture/record.h"
 
-#define PAGE_BYTES AGXW_CAPTURE_PAGE_BYTES
+#define PAGE_BYTES   AGXW_CAPTURE_PAGE_BYTES
+#define MAX_FOLDER_B 900u /* of its name: paths in it have 1024 */
 
 static const char help[] =
    "usage: agxdump extract FILE -o DIR [--submit N] [--command N] [--dispatch N]\n"
+   "                       [--device virtual:CHIP]\n"
    "\n"
    "Writes one dispatch to a folder: the first of FILE, or of a submission (from 1), or the one "
    "with\n"
@@ -43,17 +46,31 @@ static const char help[] =
 
 /* ---- files ---- */
 
-agx_status extract_write(const struct extract *extract, const char *name, const void *data,
-                         size_t bytes)
+agx_status extract_open(const struct extract *extract, const char *name, FILE **out_file)
 {
    char path[1024];
    snprintf(path, sizeof(path), "%s/%s", extract->folder, name);
-   FILE *file = fopen(path, "wb");
-   if (!file)
-      return agx_status_fail_errno(errno, "%s", path);
+   AGX_TRY(cut_refuse_input(extract->input, path));
+   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+   int error = fd < 0 ? errno : agxw_capture_make_private(fd);
+   *out_file = error ? NULL : fdopen(fd, "wb");
+   if (*out_file)
+      return AGX_OK;
+   agx_status status = agx_status_fail_errno(error ? error : errno, "%s can't be written", path);
+   if (fd >= 0)
+      close(fd);
+   return status;
+}
+
+agx_status extract_write(const struct extract *extract, const char *name, const void *data,
+                         size_t bytes)
+{
+   FILE *file;
+   AGX_TRY(extract_open(extract, name, &file));
    bool is_whole = fwrite(data, 1, bytes, file) == bytes;
    is_whole = fclose(file) == 0 && is_whole;
-   return is_whole ? AGX_OK : agx_status_fail_errno(errno, "%s can't be written", path);
+   return is_whole ? AGX_OK
+                   : agx_status_fail_errno(errno, "%s/%s can't be written", extract->folder, name);
 }
 
 static agx_status make_folder(const char *path)
@@ -67,10 +84,16 @@ static agx_status make_folder(const char *path)
 
 struct extract_range *extract_find(const struct extract *extract, uint64_t va)
 {
-   for (size_t i = 0; i < extract->range_count; i++) {
-      struct extract_range *it = &extract->ranges[i];
+   size_t low = 0, high = extract->range_count; /* they stand in the order of addresses */
+   while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      struct extract_range *it = &extract->ranges[middle];
       if (va >= it->va && va - it->va < it->bytes)
          return it;
+      if (va < it->va)
+         high = middle;
+      else
+         low = middle + 1;
    }
    return NULL;
 }
@@ -301,6 +324,8 @@ static agx_status run(struct extract *extract, const struct replay_options *opti
 {
    char path[1024];
    extract->options = options;
+   snprintf(path, sizeof(path), "%s/dispatch.capture", extract->folder);
+   AGX_TRY(cut_refuse_input(extract->input, path));
    AGX_TRY(cut_survey(&extract->cut, reader));
    AGX_TRY(choose_submission(extract));
    AGX_TRY(look_at_dispatch(extract, options));
@@ -351,20 +376,24 @@ static agx_status parse(struct extract *extract, struct replay *replay, int argc
    }
    if (!replay->file || !extract->folder)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "FILE and -o DIR are wanted");
+   if (strlen(extract->folder) > MAX_FOLDER_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "-o: the name has %zu bytes, the limit is %u",
+                      strlen(extract->folder), MAX_FOLDER_B);
    return AGX_OK;
 }
 
-static agx_status open_file(const char *path, struct agxw_capture_reader **out_reader)
+static agx_status open_file(const char *path, int *out_fd, struct agxw_capture_reader **out_reader)
 {
    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
    if (fd < 0)
       return agx_status_fail_errno(errno, "can't be read");
+   *out_fd = fd;
    return agxw_capture_open_fd(NULL, fd, out_reader);
 }
 
 int dump_extract(int argc, char **argv)
 {
-   struct extract extract = {0};
+   struct extract extract = {.input = -1};
    struct replay replay = {0}; /* its options only */
    struct agxw_capture_reader *reader = NULL;
    char why[AGX_ERROR_TEXT_BYTES] = "";
@@ -376,7 +405,7 @@ int dump_extract(int argc, char **argv)
       fprintf(stderr, "agxdump extract: %s\n%s", agx_error_peek(), help);
       return 2;
    }
-   agx_status status = open_file(replay.file, &reader);
+   agx_status status = open_file(replay.file, &extract.input, &reader);
    if (status == AGX_OK)
       status = run(&extract, &replay.options, reader, why, sizeof(why));
    if (status != AGX_OK)

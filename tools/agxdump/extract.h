@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "agx/hw/decode.h"
 #include "cut.h"
 #include "dispatches.h"
@@ -22,6 +24,7 @@ struct extract_range {
 struct extract {
    struct cut cut;
    const char *folder;
+   int input; /* the capture, which the reader closes */
    const struct replay_options *options;
    uint64_t submission; /* from 1; 0: the first that has a dispatch */
    uint64_t command;    /* from 0 */
@@ -52,6 +55,9 @@ bool extract_read(const struct extract *extract, const struct cut_image *image, 
                   void *out, size_t bytes);
 /* The range around va, or NULL. */
 struct extract_range *extract_find(const struct extract *extract, uint64_t va);
+/* Makes a file of the folder, which only its owner may read: it has contents of memory. */
+AGX_MUST_CHECK agx_status extract_open(const struct extract *extract, const char *name,
+                                       FILE **out_file);
 /* Writes a file of the folder. */
 AGX_MUST_CHECK agx_status extract_write(const struct extract *extract, const char *name,
                                         const void *data, size_t bytes);

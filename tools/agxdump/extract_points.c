@@ -30,7 +30,7 @@ struct sorting {
    uint32_t count;
    uint32_t trials;
    int64_t end_ns;
-   char path[64];
+   char path[CUT_TRIAL_BYTES];
 };
 
 /* ---- trials ---- */
@@ -248,20 +248,14 @@ agx_status extract_sort_points(struct extract *extract, struct extract_point *po
       first++;
    if (first == count)
       return AGX_OK;
-   snprintf(sorting.path, sizeof(sorting.path), "/tmp/agxdump-trial-XXXXXX");
-   int fd = mkstemp(sorting.path);
+   AGX_TRY(cut_make_trial(sorting.path));
    sorting.aliases = calloc(extract->range_count, sizeof(*sorting.aliases));
    extract->cut.aliases = sorting.aliases;
-   agx_status status =
-      fd >= 0 && sorting.aliases
-         ? sort_points(&sorting, first, out_why, capacity)
-         : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no file for trials: %s", sorting.path);
+   agx_status status = sorting.aliases ? sort_points(&sorting, first, out_why, capacity)
+                                       : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for trials");
    extract->cut.aliases = NULL;
    extract->cut.alias_count = 0;
    free(sorting.aliases);
-   if (fd >= 0) {
-      close(fd);
-      unlink(sorting.path);
-   }
+   unlink(sorting.path);
    return status;
 }

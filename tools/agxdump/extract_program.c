@@ -288,10 +288,9 @@ static agx_status write_elf(struct making *making)
 static agx_status write_buffer(const struct extract *extract, const char *name,
                                const struct extract_range *range, const struct cut_image *image)
 {
-   char path[1024];
-   snprintf(path, sizeof(path), "%s/%s", extract->folder, name);
-   FILE *file = fopen(path, "wb");
-   bool is_good = file != NULL;
+   FILE *file;
+   AGX_TRY(extract_open(extract, name, &file));
+   bool is_good = true;
    for (uint64_t at = 0; is_good && at < range->bytes; at += PAGE_BYTES) {
       uint64_t offset = range->offset + (range->single_page ? 0 : at);
       const uint8_t *page = cut_image_page(image, range->object, offset / PAGE_BYTES);
@@ -300,10 +299,12 @@ static agx_status write_buffer(const struct extract *extract, const char *name,
                    fwrite(page, 1, PAGE_BYTES, file) == PAGE_BYTES;
    }
    is_good = is_good && fflush(file) == 0 && ftruncate(fileno(file), (off_t)range->bytes) == 0;
-   int error = errno;
-   if (file)
-      is_good = fclose(file) == 0 && is_good;
-   return is_good ? AGX_OK : agx_status_fail_errno(error, "%s can't be written", path);
+   int error = is_good ? 0 : errno;
+   bool is_closed = fclose(file) == 0;
+   return is_good && is_closed
+             ? AGX_OK
+             : agx_status_fail_errno(error ? error : errno, "%s/%s can't be written",
+                                     extract->folder, name);
 }
 
 static bool is_changed(const struct extract *extract, const struct extract_range *range)
@@ -344,11 +345,9 @@ static agx_status write_buffers(const struct making *making, FILE *manifest)
 static agx_status write_manifest(const struct making *making)
 {
    const struct extract *extract = making->extract;
-   char path[1024], node[64];
-   snprintf(path, sizeof(path), "%s/dispatch.txt", extract->folder);
-   FILE *file = fopen(path, "w");
-   if (!file)
-      return agx_status_fail_errno(errno, "%s", path);
+   char node[64];
+   FILE *file;
+   AGX_TRY(extract_open(extract, "dispatch.txt", &file));
    /* Names of a capture could begin a line of their own. */
    print_clean(agxw_capture_node(extract->cut.reader), node, sizeof(node));
    fprintf(file, "# dispatch %" PRIu64 ".%" PRIu64 ".%" PRIu64 " of a capture on %s\n",
@@ -365,7 +364,7 @@ static agx_status write_manifest(const struct making *making)
            extract->grid[1] / extract->local[1], extract->grid[2] / extract->local[2]);
    bool is_bad = ferror(file);
    if ((fclose(file) != 0 || is_bad) && status == AGX_OK)
-      status = agx_status_fail_errno(errno, "%s can't be written", path);
+      status = agx_status_fail_errno(errno, "%s/dispatch.txt can't be written", extract->folder);
    return status;
 }
 

@@ -227,11 +227,8 @@ static void put_source(struct listing *listing, uint32_t at)
       return;
    listing->line = line;
    print_clean(line.file, name, sizeof(name));
-   if (line.text) {
-      char raw[sizeof(text)];
-      snprintf(raw, sizeof(raw), "%.*s", (int)AGX_MIN(line.text_B, sizeof(raw) - 1), line.text);
-      print_clean(raw, text, sizeof(text));
-   }
+   if (line.text)
+      print_clean_bytes(line.text, line.text_B, text, sizeof(text));
    snprintf(full, sizeof(full), "; %s:%u%s%s", name, line.line, line.text ? "  " : "", text);
    stream_put(listing->stream, PRINT_ASIDE, "            ", full);
 }
@@ -318,7 +315,9 @@ static void put_code(struct stream *stream, const char *name, const struct dump_
    }
    struct listing listing = {
       .stream = stream, .code = code, .known = known, .is_preamble = is_preamble};
-   if ((is_new || dump->is_json) && code_annotate(code, &notes) == AGX_OK) {
+   if ((is_new || dump->is_json) && code_annotate(code, &notes) != AGX_OK) {
+      stream_put(stream, PRINT_TROUBLE, "    ", agx_error_peek());
+   } else if (is_new || dump->is_json) {
       listing.notes = notes;
       put_listing(&listing);
    }
@@ -364,21 +363,14 @@ void listing_put_program(struct stream *stream, const struct agx_hw_usc_info *pr
 
 /* ---- figures ---------------------------------------------------------------------- */
 
-/* Figures stand in the order in which dispatches ran, which is nearly always that of the capture.
- */
 static const struct stat_row *find_figures(const struct stream *stream)
 {
-   struct dump *dump = stream->dump;
-   for (size_t i = 0; i < dump->figure_count; i++) {
-      size_t at = (dump->figure_at + i) % dump->figure_count;
-      const struct stat_row *it = &dump->figures[at];
-      if (it->submission == dump->submissions && it->command == stream->command &&
-          it->dispatch == stream->dispatch) {
-         dump->figure_at = at + 1;
-         return it;
-      }
-   }
-   return NULL;
+   const struct dump *dump = stream->dump;
+   const struct stat_row key = {
+      .submission = dump->submissions, .command = stream->command, .dispatch = stream->dispatch};
+   return dump->figure_count
+             ? bsearch(&key, dump->figures, dump->figure_count, sizeof(key), stats_compare_places)
+             : NULL;
 }
 
 void listing_put_figures(struct stream *stream, const struct agx_hw_launch *launch,

@@ -9,6 +9,7 @@
 #include "agxdump.h"
 #include "base/util.h"
 #include "print.h"
+#include "standard.h"
 
 static const struct {
    const char *name;
@@ -22,7 +23,7 @@ static const struct {
    {"stats", dump_stats, "[OPTION...] FILE", "what each dispatch executes"},
    {"extract", dump_extract, "[OPTION...] FILE -o DIR", "one dispatch as files"},
    {"minimize", dump_minimize, "[OPTION...] FILE -o OUT",
-    "the smallest capture that still shows a fault"},
+    "the smallest capture that shows a fault"},
    {"diff", dump_diff, "[OPTION...] A B", "two captures beside each other", 2},
    {"html", dump_html, "[OPTION...] -o DIR FILE [FILE2]", "a page for a browser"},
 };
@@ -51,6 +52,7 @@ static int finish_output(const char *command, int code, int failure)
 int main(int argc, char **argv)
 {
    const char *command = argc > 1 ? argv[1] : "";
+   standard_keep();
    for (size_t i = 0; i < AGX_COUNT(commands); i++)
       if (strcmp(command, commands[i].name) == 0)
          return finish_output(command, commands[i].run(argc, argv),

@@ -11,9 +11,8 @@
 #include "print.h"
 
 #define ROW_BYTES 16
-#define MOST_BYTES                                                                                 \
-   ((uint64_t)16 << 30) /* that are looked at of a mapping, which may be all of an address space   \
-                         */
+/* Looked at of a mapping, which may be all of an address space. */
+#define MOST_BYTES ((uint64_t)16 << 30)
 
 struct contents {
    struct dump *dump;
@@ -71,7 +70,8 @@ static void put_mapping(struct dump *dump, const struct agxw_capture_mapping *ma
 {
    struct contents it = {.dump = dump, .vm_id = mapping->vm_id};
    uint64_t whole = mapping->single_page ? AGX_UAPI_PAGE_BYTES : mapping->bytes;
-   uint64_t bytes = AGX_MIN(whole, dump->most_bytes ? dump->most_bytes : MOST_BYTES);
+   uint64_t most = dump->most_bytes ? dump->most_bytes : MOST_BYTES;
+   uint64_t bytes = agx_align_up(AGX_MIN(whole, most), ROW_BYTES);
    char label[64];
    print_clean(mapping->object->label, label, sizeof(label));
    if (dump->is_json) {

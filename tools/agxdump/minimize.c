@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,6 @@
 #include "replay.h"
 
 #define DEFAULT_SECONDS 120
-#define MAX_COMMAND_B   4096
 /* Of a SIMD-group, in trials: what has lost its inputs may loop. */
 #define MAX_INSTRUCTIONS (UINT64_C(1) << 24)
 
@@ -35,6 +36,7 @@ static const char help[] =
    "last\n"
    "                argument\n"
    "  --seconds N   stops looking for a smaller one after so long; 120 without it\n"
+   "  --instructions N  of a SIMD-group, that a trial may execute; 16777216 without it\n"
    "  --device, --check, --strict, --chaos as for replay\n"
    "\n"
    "Without COMMAND and either of the two, the one that comes first. What OUT's dispatches "
@@ -53,7 +55,7 @@ enum criterion {
 struct minimize {
    struct replay_options options;
    const char *file, *out;
-   char **command;
+   char **command, **words; /* the latter with the trial's name behind it */
    enum criterion criterion;
    struct agxw_capture_reader *reader;
    struct cut cut;
@@ -62,7 +64,7 @@ struct minimize {
    uint64_t submission;                 /* with one of these; 0: not known */
    uint64_t trials, seconds;
    int64_t begin_ns;
-   char trial[64], line[MAX_COMMAND_B];
+   char trial[CUT_TRIAL_BYTES];
    bool shows_progress;
    bool keeps_dispatches; /* the wrong bytes are what none of them wrote */
 };
@@ -120,18 +122,25 @@ static bool shows_difference(const struct minimize *minimize, struct replay *rep
    return replay_run(replay) == AGX_OK && look.is_same;
 }
 
-static bool run_command(const struct minimize *minimize)
+/* A signal from the keyboard ends the command and this program, unlike with system(). */
+static agx_status run_command(const struct minimize *minimize, bool *out_shows)
 {
+   pid_t child;
+   int status;
    fflush(NULL);
-   int status = system(minimize->line);
-   return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+   int error = posix_spawnp(&child, minimize->words[0], NULL, NULL, minimize->words, environ);
+   if (error)
+      return agx_status_fail_errno(error, "command %s", minimize->words[0]);
+   while (waitpid(child, &status, 0) < 0)
+      if (errno != EINTR)
+         return agx_status_fail_errno(errno, "command %s", minimize->words[0]);
+   *out_shows = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+   return AGX_OK;
 }
 
-static bool shows(const struct minimize *minimize)
+static bool replay_shows(const struct minimize *minimize)
 {
    struct replay replay = {.options = minimize->options, .file = minimize->trial, .is_quiet = true};
-   if (minimize->criterion == CRITERION_COMMAND)
-      return run_command(minimize);
    bool is_there = minimize->criterion == CRITERION_DIFFERENCE
                       ? shows_difference(minimize, &replay)
                       : replay_run(&replay) == AGX_OK && replay.faults > 0 &&
@@ -145,7 +154,9 @@ static agx_status try_cut(struct minimize *minimize, bool *out_shows)
 {
    minimize->trials++;
    AGX_TRY(cut_write(&minimize->cut, minimize->trial));
-   *out_shows = shows(minimize);
+   if (minimize->criterion == CRITERION_COMMAND)
+      return run_command(minimize, out_shows);
+   *out_shows = replay_shows(minimize);
    return AGX_OK;
 }
 
@@ -351,7 +362,8 @@ static agx_status spoil(struct around *around, const struct replay_difference *i
    uint64_t page = it->offset / AGXW_CAPTURE_PAGE_BYTES;
    uint32_t at = (uint32_t)(it->offset % AGXW_CAPTURE_PAGE_BYTES), object = UINT32_MAX;
    for (size_t i = 0; i < around->cut.object_count; i++)
-      if (around->cut.objects[i].handle == it->handle)
+      if (around->cut.objects[i].handle == it->handle &&
+          around->cut.objects[i].process == it->process && around->cut.objects[i].file == it->file)
          object = (uint32_t)i;
    uint8_t *data = (uint8_t *)cut_image_page(&around->after, object, page);
    if (!data) {
@@ -428,33 +440,62 @@ static agx_status finish(struct minimize *minimize)
 
 /* ---- the command ---- */
 
-/* The user's command for the shell, each word quoted, and the trial's name. */
-static agx_status make_line(struct minimize *minimize)
+static const char *trial_to_remove;
+
+static void remove_trial(int number)
 {
-   size_t at = 0;
-   for (char **word = minimize->command; word && *word; word++) {
-      if (at + 4 * strlen(*word) + sizeof(minimize->trial) + 8 > sizeof(minimize->line))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "a command of more than %u bytes", MAX_COMMAND_B);
-      minimize->line[at++] = '\'';
-      for (const char *c = *word; *c; c++)
-         at += (size_t)sprintf(minimize->line + at, *c == '\'' ? "'\\''" : "%c", *c);
-      minimize->line[at++] = '\'';
-      minimize->line[at++] = ' ';
+   unlink(trial_to_remove);
+   raise(number); /* which ends the program when the handler is left */
+}
+
+/* The trial must not stay when somebody ends the search. */
+static void watch_signals(const char *trial)
+{
+   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+   const struct sigaction action = {.sa_handler = remove_trial, .sa_flags = (int)SA_RESETHAND};
+   trial_to_remove = trial;
+   for (size_t i = 0; i < AGX_COUNT(numbers); i++) {
+      struct sigaction before;
+      if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+         sigaction(numbers[i], &action, NULL);
    }
-   snprintf(minimize->line + at, sizeof(minimize->line) - at, "'%s'", minimize->trial);
+}
+
+static agx_status add_trial(struct minimize *minimize)
+{
+   size_t count = 0;
+   while (minimize->command && minimize->command[count])
+      count++;
+   char **words = calloc(count + 2, sizeof(*words));
+   if (!words)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for the command");
+   for (size_t i = 0; i < count; i++)
+      words[i] = minimize->command[i];
+   words[count] = minimize->trial;
+   minimize->words = words;
+   return AGX_OK;
+}
+
+static agx_status make_trial(struct minimize *minimize)
+{
+   AGX_TRY(cut_make_trial(minimize->trial));
+   watch_signals(minimize->trial);
    return AGX_OK;
 }
 
 static agx_status run(struct minimize *minimize)
 {
-   snprintf(minimize->trial, sizeof(minimize->trial), "/tmp/agxdump-trial-XXXXXX");
-   int trial = mkstemp(minimize->trial), fd = open(minimize->file, O_RDONLY | O_CLOEXEC);
-   if (trial >= 0)
-      close(trial);
-   if (fd < 0 || trial < 0)
-      return agx_status_fail_errno(errno, "%s", fd < 0 ? "can't be read" : minimize->trial);
+   int fd = open(minimize->file, O_RDONLY | O_CLOEXEC);
+   if (fd < 0)
+      return agx_status_fail_errno(errno, "can't be read");
+   agx_status status = cut_refuse_input(fd, minimize->out);
+   if (status != AGX_OK) {
+      close(fd);
+      return status;
+   }
    AGX_TRY(agxw_capture_open_fd(NULL, fd, &minimize->reader));
-   AGX_TRY(make_line(minimize));
+   AGX_TRY(make_trial(minimize));
+   AGX_TRY(add_trial(minimize));
    AGX_TRY(cut_survey(&minimize->cut, minimize->reader));
    minimize->begin_ns = agx_now_ns();
    AGX_TRY(begin(minimize));
@@ -498,10 +539,10 @@ static agx_status parse(struct minimize *minimize, int argc, char **argv)
    }
    minimize->options = replay.options;
    minimize->file = replay.file;
-   minimize->options.repeat = 1;
-   minimize->options.is_timed = false;
-   minimize->options.limit = MAX_INSTRUCTIONS;
-   minimize->options.last_submit = 0;
+   if (minimize->options.limit == 0)
+      minimize->options.limit = MAX_INSTRUCTIONS;
+   if (replay.options.repeat != 1 || replay.options.is_timed || replay.options.last_submit)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "--until, --repeat and --timing are of replay alone");
    if (!minimize->file || !minimize->out || strcmp(minimize->file, "-") == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "FILE, which can't be a pipe, and -o OUT are wanted");
    if (minimize->command && (!*minimize->command || minimize->criterion != CRITERION_ANY))
@@ -529,6 +570,7 @@ int dump_minimize(int argc, char **argv)
       fprintf(stderr, "agxdump: %s: %s\n", minimize.file, agx_error_peek());
    if (minimize.trial[0])
       unlink(minimize.trial);
+   free(minimize.words);
    cut_free(&minimize.cut);
    agxw_capture_close(minimize.reader);
    return status == AGX_OK ? 0 : 1;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
 
 static pid_t pager;
 
@@ -38,6 +39,14 @@ const char *print_end(bool has_colours)
    return has_colours ? "\033[0m" : "";
 }
 
+/* The reader has left: there is no more to do. */
+static void end_quietly(int number)
+{
+   while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+      ;
+   _exit(0);
+}
+
 void print_start_pager(void)
 {
    const char *command = getenv("AGX_PAGER") ? getenv("AGX_PAGER") : getenv("PAGER");
@@ -56,14 +65,13 @@ void print_start_pager(void)
       _exit(127);
    }
    if (pager > 0) {
-      signal(SIGPIPE, SIG_IGN); /* the reader may leave early */
+      signal(SIGPIPE, end_quietly);
       dup2(ends[1], STDOUT_FILENO);
    }
    close(ends[0]);
    close(ends[1]);
 }
 
-/* The pager's pipe fails only where its reader has left. */
 bool print_finish(void)
 {
    static bool has_ended, result;
@@ -71,7 +79,7 @@ bool print_finish(void)
    if (!has_ended) {
       has_ended = true;
       errno = 0;
-      result = (fflush(stdout) == 0 && !ferror(stdout)) || pager > 0;
+      result = fflush(stdout) == 0 && !ferror(stdout);
       kept = errno ? errno : EIO; /* of an earlier write nothing is known any more */
    }
    if (pager > 0) {
@@ -101,4 +109,14 @@ void print_clean(const char *text, char *out, size_t capacity)
       text += bytes ? bytes : 1;
    }
    out[at] = 0;
+}
+
+void print_clean_bytes(const char *text, size_t bytes, char *out, size_t capacity)
+{
+   char raw[1001];
+   size_t length = AGX_MIN(bytes, sizeof(raw) - 1);
+   if (length > 0)
+      memcpy(raw, text, length);
+   raw[length] = 0;
+   print_clean(raw, out, capacity);
 }

@@ -33,12 +33,14 @@ const char *print_end(bool has_colours);
 
 /* On a terminal, gives standard output to the pager of the environment (AGX_PAGER, PAGER, else
  * `less`); without one, or elsewhere, nothing changes. print_finish waits until the reader has
- * closed it. */
+ * closed it; one who leaves early ends the program, with exit code 0. */
 void print_start_pager(void);
-/* Ends the pager; returns whether all was written or the reader did not want more, and errno tells
- * why not. Another call returns the same. */
+/* Ends the pager; returns whether all was written, and errno tells why not. Another call returns
+ * the same. */
 bool print_finish(void);
 
 /* Writes text with '?' in place of control characters and of bytes that are no UTF-8; out is always
  * terminated, behind a whole character. */
 void print_clean(const char *text, char *out, size_t capacity);
+/* The same for text of so many bytes without a NUL, of which 1000 are taken at most. */
+void print_clean_bytes(const char *text, size_t bytes, char *out, size_t capacity);

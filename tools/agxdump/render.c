@@ -11,8 +11,6 @@
 #include "agxdump.h"
 #include "base/util.h"
 
-#define LINE_BYTES 1024
-
 enum kind {
    NUMBER,
    HEX,
@@ -176,10 +174,12 @@ void dump_attachments(struct dump *dump, const struct agxw_capture_queue *queue,
 {
    struct agx_uapi_attachment attachment;
    struct agxw_capture_mapping mapping;
+   if (!dump->is_json)
+      printf(": %zu\n", header->size / sizeof(attachment));
+   if (!(dump->sections & SHOW_STREAM))
+      return;
    if (dump->is_json)
       agx_json_open(&dump->json, "attachments", '[');
-   else
-      printf(": %zu\n", header->size / sizeof(attachment));
    for (uint32_t at = 0; at + sizeof(attachment) <= header->size; at += sizeof(attachment)) {
       memcpy(&attachment, payload + at, sizeof(attachment));
       char label[64];

@@ -15,8 +15,13 @@
 #include "agx/chip.h"
 #include "agxdump.h"
 #include "base/util.h"
+#include "print.h"
 #include "winsys/virtual/virtual.h"
 #include "winsys/winsys.h"
+
+#define MAX_LOOK_AHEAD 64 /* records */
+/* Some seconds of the simulator, and a tenth of a second of hardware where no SIMD-group waits. */
+#define DEFAULT_INSTRUCTIONS (UINT64_C(1) << 28)
 
 static const char help[] =
    "usage: agxdump replay [OPTION...] FILE\n"
@@ -28,6 +33,9 @@ static const char help[] =
    "  --check          the virtual AGX objects to what hardware leaves undefined\n"
    "  --strict         its soft faults end a submission\n"
    "  --chaos SEED     it orders what the stream doesn't by this number\n"
+   "  --instructions N\n"
+   "                   ends a command that executes more in one SIMD-group; 268435456 without it,\n"
+   "                   or AGX_VIRTUAL_TIMEOUT\n"
    "  --until N        ends behind submission N\n"
    "  --repeat N       makes each submission N times, from the same memory\n"
    "  --timing         prints how long each takes on this machine\n";
@@ -44,8 +52,10 @@ static agx_status set_options(const struct replay *replay, struct agx_kmd *kmd)
       agx_virtual_set_option(node, AGX_VIRTUAL_STRICT, 1);
    if (options->chaos)
       agx_virtual_set_option(node, AGX_VIRTUAL_CHAOS, options->chaos);
-   if (options->limit)
-      agx_virtual_set_option(node, AGX_VIRTUAL_TIMEOUT, options->limit);
+   const char *timeout = getenv("AGX_VIRTUAL_TIMEOUT");
+   if (options->limit || !timeout || !*timeout)
+      agx_virtual_set_option(node, AGX_VIRTUAL_TIMEOUT,
+                             options->limit ? options->limit : DEFAULT_INSTRUCTIONS);
    int error = replay->on_counters
                   ? agx_virtual_watch_counters(agx_kmd_virtual_file(kmd), replay->on_counters,
                                                replay->counters_user)
@@ -57,11 +67,16 @@ static agx_status open_device(struct replay_device *device)
 {
    const struct replay *replay = device->replay;
    const char *name = replay->options.device;
+   char node[64]; /* which messages repeat */
+   print_clean(agxw_capture_node(replay->reader), node, sizeof(node));
+   if (replay->recorded_chip)
+      snprintf(node, sizeof(node), "virtual:%s", replay->recorded_chip->name);
    if (!name)
-      name = strncmp(agxw_capture_node(replay->reader), "virtual:", 8) == 0
-                ? agxw_capture_node(replay->reader)
-                : "virtual";
-   AGX_TRY(agxw_kmd_open(name, NULL, &device->kmd));
+      name = strncmp(node, "virtual:", 8) == 0 ? node : "virtual";
+   if (replay->options.node)
+      AGX_TRY(agx_kmd_virtual_open_on(replay->options.node, &device->kmd));
+   else
+      AGX_TRY(agxw_kmd_open(name, NULL, &device->kmd));
    if (strncmp(name, "virtual", 7) == 0)
       return set_options(replay, device->kmd);
    if (replay->options.is_checked || replay->options.is_strict || replay->options.chaos ||
@@ -71,14 +86,21 @@ static agx_status open_device(struct replay_device *device)
    return AGX_OK;
 }
 
+static struct replay_device *look_up_device(const struct replay *replay,
+                                            const struct agxw_capture_record *record)
+{
+   struct replay_device *it = replay->devices;
+   while (it && (it->process != record->process || it->file != record->file))
+      it = it->next;
+   return it;
+}
+
 static agx_status find_device(struct replay *replay, const struct agxw_capture_record *record,
                               struct replay_device **out_device)
 {
-   for (struct replay_device *it = replay->devices; it; it = it->next)
-      if (it->process == record->process && it->file == record->file) {
-         *out_device = it;
-         return AGX_OK;
-      }
+   *out_device = look_up_device(replay, record);
+   if (*out_device)
+      return AGX_OK;
    struct replay_device *device = calloc(1, sizeof(*device));
    if (!device)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for a device of the replay");
@@ -93,6 +115,11 @@ static void close_device(struct replay_device *device)
 {
    for (size_t i = 0; i < device->buffer_count; i++)
       replay_unmap_buffer(device, &device->buffers[i]);
+   for (size_t i = 0; i < device->ids.capacity; i++) {
+      const struct agx_table_entry *id = &device->ids.entries[i];
+      if (id->group == REPLAY_FD && id->value)
+         close((int)id->value - 1);
+   }
    if (device->kmd)
       device->kmd->ops->close(device->kmd);
    agx_table_fini(&device->ids);
@@ -146,14 +173,40 @@ static void compare_chips(struct replay_device *device, const struct agxw_captur
                   now.max_commands_per_submission);
 }
 
+/* The chip that a device was, by the answer to GET_PARAMS: looked for behind the device's first
+ * request, which is read once more; programs ask early. */
+static agx_status find_recorded_chip(struct replay *replay, struct agxw_capture_record *first)
+{
+   struct agxw_capture_record record = *first;
+   struct agx_uapi_params_global params;
+   bool more = true;
+   replay->recorded_chip = NULL;
+   for (unsigned i = 0; i < MAX_LOOK_AHEAD && more; i++) {
+      uint32_t bytes = 0;
+      const void *data = NULL;
+      if (agxw_capture_is_request(&record, AGX_IOCTL_ASAHI_GET_PARAMS) && record.result == 0 &&
+          record.process == first->process && record.file == first->file)
+         data =
+            agxw_capture_find_blob(&record, offsetof(struct agx_uapi_get_params, pointer), &bytes);
+      if (data && bytes >= sizeof(params)) {
+         memcpy(&params, data, sizeof(params));
+         replay->recorded_chip = agx_chip_by_id(params.chip_id);
+         break;
+      }
+      if (agxw_capture_next(replay->reader, &record, &more) != AGX_OK)
+         break; /* the damage is told where it stands */
+   }
+   agxw_capture_seek(replay->reader, first->file_offset);
+   return agxw_capture_next(replay->reader, first, &more);
+}
+
 /* ---- records ---- */
 
 static void take_label(struct replay_device *device, const struct agxw_capture_record *record)
 {
    struct replay_buffer *buffer = replay_find_buffer(device, record->handle);
    if (buffer)
-      snprintf(buffer->label, sizeof(buffer->label), "%.*s", (int)AGX_MIN(record->text_bytes, 63),
-               record->text);
+      print_clean_bytes(record->text, record->text_bytes, buffer->label, sizeof(buffer->label));
 }
 
 /* A buffer that another device or driver made is one of our own here. */
@@ -174,15 +227,18 @@ static agx_status take_record(struct replay *replay, const struct agxw_capture_r
 {
    struct replay_device *device = NULL;
    AGX_TRY(agxw_capture_state_apply(replay->state, record));
-   if (record->type == AGXW_CAPTURE_NOTE && replay->is_quiet)
-      return AGX_OK;
    if (record->type == AGXW_CAPTURE_NOTE) {
-      fprintf(stderr, "agxdump replay: note: %.*s\n", (int)AGX_MIN(record->text_bytes, 1000),
-              record->text);
+      char text[1001];
+      print_clean_bytes(record->text, record->text_bytes, text, sizeof(text));
+      if (!replay->is_quiet)
+         fprintf(stderr, "agxdump replay: note: %s\n", text);
       return AGX_OK;
    }
    if (record->type == AGXW_CAPTURE_PROCESS)
       return AGX_OK;
+   bool needs_device = record->type != AGXW_CAPTURE_OPEN && record->type != AGXW_CAPTURE_CLOSE;
+   if (!needs_device && !look_up_device(replay, record))
+      return AGX_OK; /* devices are made for their first request: many are only opened */
    AGX_TRY(find_device(replay, record, &device));
    bool is_result = record->type == AGXW_CAPTURE_PAGES && record->moment == AGXW_CAPTURE_AFTER;
    if (device->awaits_results && !is_result)
@@ -191,7 +247,7 @@ static agx_status take_record(struct replay *replay, const struct agxw_capture_r
       return AGX_OK;
    switch (record->type) {
    case AGXW_CAPTURE_REQUEST:
-      if (record->request == AGX_IOCTL_ASAHI_GET_PARAMS && !replay->is_quiet)
+      if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_GET_PARAMS) && !replay->is_quiet)
          compare_chips(device, record);
       return replay_request(device, record);
    case AGXW_CAPTURE_PAGES:
@@ -212,11 +268,6 @@ static agx_status take_record(struct replay *replay, const struct agxw_capture_r
    return AGX_OK;
 }
 
-static bool is_submit(const struct agxw_capture_record *record)
-{
-   return record->type == AGXW_CAPTURE_REQUEST && record->request == AGX_IOCTL_ASAHI_SUBMIT;
-}
-
 static agx_status take_records(struct replay *replay)
 {
    const struct replay_options *options = &replay->options;
@@ -227,9 +278,11 @@ static agx_status take_records(struct replay *replay)
       if (replay->begin == 0)
          replay->begin = record.file_offset;
       bool is_beyond = options->last_submit && replay->submissions >= options->last_submit &&
-                       more && is_submit(&record);
+                       more && agxw_capture_is_request(&record, AGX_IOCTL_ASAHI_SUBMIT);
       if (!more || is_beyond || replay->difference.is_there)
          break;
+      if (record.type == AGXW_CAPTURE_REQUEST && !look_up_device(replay, &record))
+         AGX_TRY(find_recorded_chip(replay, &record));
       AGX_TRY(take_record(replay, &record));
    }
    struct agxw_capture_record last = {0};
@@ -259,7 +312,7 @@ static void print_writer(const struct replay_difference *it)
    if (!it->is_watched)
       return;
    if (it->writers == 0)
-      printf("  no dispatch of the replay wrote there\n");
+      printf("  no dispatch of the replay wrote there; the program itself may have\n");
    else
       printf("  last written by dispatch %" PRIu64 ".%u.%u, kernel %016" PRIx64
              ", grid %ux%ux%u; %u dispatch%s wrote there\n",
@@ -335,6 +388,7 @@ static agx_status take_option(struct replay_options *options, const char *name, 
       const char *name;
       uint64_t *number;
    } numbers[] = {{"--chaos", &options->chaos},
+                  {"--instructions", &options->limit},
                   {"--until", &options->last_submit},
                   {"--repeat", &options->repeat}};
    if (strcmp(name, "--device") == 0) {

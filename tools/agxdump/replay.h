@@ -17,10 +17,11 @@
 
 struct replay_options {
    const char *device; /* a name of agxw_kmd_open; NULL: the recorded one's chip, virtual */
+   struct agx_virtual_node *node; /* a virtual AGX of the caller's; NULL: a new one per device */
    bool is_checked, is_strict, is_timed;
-   bool is_impatient;    /* what isn't signaled is not waited for */
-   uint64_t chaos;       /* seed; 0: off */
-   uint64_t limit;       /* instructions of a SIMD-group; 0: the device's own */
+   bool is_impatient; /* what isn't signaled is not waited for */
+   uint64_t chaos;    /* seed; 0: off */
+   uint64_t limit;    /* instructions of a SIMD-group; 0: what AGX_VIRTUAL_TIMEOUT says, or 2^28 */
    uint64_t last_submit; /* 0: all */
    uint64_t repeat;      /* how often each submission is made */
 };
@@ -34,6 +35,7 @@ enum replay_kind {
    REPLAY_SYNCOBJ,
    REPLAY_OBJECT,     /* of GEM_BIND_OBJECT */
    REPLAY_FD,         /* new descriptor + 1 */
+   REPLAY_TIMES,      /* index of the buffer << 40 | page: 1 + index of the page's last time */
    REPLAY_PAGES = 16, /* + index of the buffer: page: its place in the file */
 };
 
@@ -47,10 +49,10 @@ struct replay_buffer {
    char label[64];
 };
 
-/* A slot of a buffer that holds a time. */
+/* A slot that holds a time, of a page or of two. */
 struct replay_time {
-   uint32_t buffer; /* index */
-   uint64_t offset;
+   uint64_t offset;  /* in the buffer */
+   uint32_t earlier; /* 1 + index of another in the page; 0: none */
 };
 
 /* One recorded open file and the device in its place. */
@@ -109,9 +111,10 @@ struct replay {
    uint64_t fault_submission;            /* its own */
    agx_virtual_counters_fn *on_counters; /* of each dispatch; NULL: nothing is counted */
    void *counters_user;
-   struct replay_watcher *watcher; /* may be NULL */
-   uint64_t begin;                 /* the first record's place in the file */
-   bool is_quiet;                  /* says nothing of notes, chips and faults */
+   struct replay_watcher *watcher;       /* may be NULL */
+   uint64_t begin;                       /* the first record's place in the file */
+   const struct agx_chip *recorded_chip; /* of the next device to be opened; NULL: not known */
+   bool is_quiet;                        /* says nothing of notes, chips and faults */
 };
 
 /* replay_request.c: executes a request in the device's own ids. */

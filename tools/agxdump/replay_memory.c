@@ -72,10 +72,18 @@ agx_status replay_map_buffer(struct replay_device *device, struct replay_buffer 
    return AGX_OK;
 }
 
-agx_status replay_add_time(struct replay_device *device, uint32_t buffer, uint64_t offset)
+static uint32_t last_time(const struct replay_device *device, uint32_t buffer, uint64_t page)
 {
-   for (size_t i = device->time_count; i-- > 0;)
-      if (device->times[i].buffer == buffer && device->times[i].offset == offset)
+   const struct agx_table_entry *entry =
+      agx_table_find(&device->ids, REPLAY_TIMES, (uint64_t)buffer << 40 | page);
+   return entry ? (uint32_t)entry->value : 0;
+}
+
+static agx_status add_time(struct replay_device *device, uint32_t buffer, uint64_t page,
+                           uint64_t offset)
+{
+   for (uint32_t at = last_time(device, buffer, page); at; at = device->times[at - 1].earlier)
+      if (device->times[at - 1].offset == offset)
          return AGX_OK;
    if (device->time_count == device->time_capacity) {
       size_t capacity = AGX_MAX(2 * device->time_capacity, 64);
@@ -85,8 +93,20 @@ agx_status replay_add_time(struct replay_device *device, uint32_t buffer, uint64
       device->times = times;
       device->time_capacity = capacity;
    }
-   device->times[device->time_count++] = (struct replay_time){buffer, offset};
+   struct agx_table_entry *entry =
+      agx_table_get(&device->ids, REPLAY_TIMES, (uint64_t)buffer << 40 | page);
+   if (!entry)
+      return no_memory("the times of the replay");
+   device->times[device->time_count++] = (struct replay_time){offset, (uint32_t)entry->value};
+   entry->value = device->time_count;
    return AGX_OK;
+}
+
+agx_status replay_add_time(struct replay_device *device, uint32_t buffer, uint64_t offset)
+{
+   uint64_t first = offset / PAGE_BYTES, last = (offset + 7) / PAGE_BYTES;
+   AGX_TRY(add_time(device, buffer, first, offset));
+   return last == first ? AGX_OK : add_time(device, buffer, last, offset);
 }
 
 /* ---- contents ---- */
@@ -110,23 +130,18 @@ static void mend_times(const struct replay_device *device, uint32_t buffer, uint
                        const uint8_t *replayed, uint8_t *recorded)
 {
    uint64_t start = page * PAGE_BYTES;
-   for (size_t i = 0; i < device->time_count; i++) {
-      const struct replay_time *time = &device->times[i];
-      for (uint64_t at = time->offset; time->buffer == buffer && at < time->offset + 8; at++)
+   for (uint32_t i = last_time(device, buffer, page); i; i = device->times[i - 1].earlier)
+      for (uint64_t at = device->times[i - 1].offset; at < device->times[i - 1].offset + 8; at++)
          if (at >= start && at < start + PAGE_BYTES)
             recorded[at - start] = replayed[at - start];
-   }
 }
 
 /* Where the buffer's byte is mapped, as it was recorded; 0: nowhere. */
-static uint64_t find_va(const struct replay_device *device,
-                        const struct agxw_capture_record *record, uint32_t handle, uint64_t offset,
-                        uint32_t vm_id)
+static uint64_t find_va(const struct agxw_capture_device *recorded, uint32_t handle,
+                        uint64_t offset, uint32_t vm_id)
 {
-   const struct agxw_capture_device *recorded =
-      agxw_capture_state_device(device->replay->state, record);
    struct agxw_capture_mapping it;
-   for (uint64_t va = 0; recorded && agxw_capture_device_mapping(recorded, vm_id, va, &it);
+   for (uint64_t va = 0; agxw_capture_device_mapping(recorded, vm_id, va, &it);
         va = it.va + it.bytes)
       if (it.object->handle == handle && offset >= it.offset && offset - it.offset < it.bytes)
          return it.va + (offset - it.offset);
@@ -152,8 +167,10 @@ static void note_difference(struct replay_device *device, const struct agxw_capt
    memcpy(it->recorded, recorded + at, it->bytes);
    memcpy(it->replayed, replayed + at, it->bytes);
    snprintf(it->buffer, sizeof(it->buffer), "%s", buffer->label);
-   for (uint32_t vm_id = 1; vm_id <= 16 && it->va == 0; vm_id++)
-      it->va = find_va(device, record, buffer->recorded, it->offset, vm_id);
+   const struct agxw_capture_device *was = agxw_capture_state_device(device->replay->state, record);
+   for (uint32_t i = 0, vm_id; was && it->va == 0 && (vm_id = agxw_capture_device_space(was, i));
+        i++)
+      it->va = find_va(was, buffer->recorded, it->offset, vm_id);
 }
 
 /* Which of the pages from `page` on, 64 at most, may be other than zero, or were recorded so:

@@ -78,7 +78,10 @@ static agx_status remember(struct call *call, enum replay_kind kind, uint32_t re
    struct agx_table_entry *entry = agx_table_get(&call->device->ids, kind, recorded);
    if (!entry)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for the ids of the replay");
-   entry->value = now + (kind == REPLAY_FD ? 1 : 0);
+   /* A number that comes again was closed, which no request tells. */
+   if (kind == REPLAY_FD && entry->value)
+      close((int)entry->value - 1);
+   entry->value = now + (kind == REPLAY_FD ? UINT64_C(1) : 0);
    return AGX_OK;
 }
 
@@ -168,7 +171,7 @@ static agx_status finish_create(struct call *call)
    const struct agx_uapi_gem_create *now = (const void *)call->argument;
    struct agx_uapi_gem_create then;
    memcpy(&then, call->then, sizeof(then));
-   return replay_add_buffer(call->device, then.handle, now->handle, then.size);
+   return replay_add_buffer(call->device, then.handle, now->handle, now->size);
 }
 
 static agx_status finish_close(struct call *call)
@@ -363,8 +366,9 @@ static void tell_faults(struct call *call)
       }
       if (device->replay->is_quiet)
          continue;
-      fprintf(stderr, "submission %" PRIu64 ", command %u: %s\n", device->replay->submissions,
-              fault.command, fault.text);
+      fprintf(stderr, "submission %" PRIu64 ", command %u: %s%s\n", device->replay->submissions,
+              fault.command, fault.text,
+              fault.error == -ETIMEDOUT ? "; --instructions N allows more" : "");
    }
 }
 

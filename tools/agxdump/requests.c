@@ -87,8 +87,8 @@ uint64_t dump_request_hash(const struct agxw_capture_record *record)
    agxw_capture_argument(record, false, argument, sizeof(argument));
    for (size_t i = 0; row && i < AGX_COUNT(row->chances); i++)
       memset(argument + row->chances[i].at, 0, row->chances[i].bytes);
-   uint64_t hash =
-      hash_bytes(0xcbf29ce484222325u, (const uint8_t *)&record->request, sizeof(record->request));
+   const uint32_t number = AGX_UAPI_NR(record->request);
+   uint64_t hash = hash_bytes(0xcbf29ce484222325u, (const uint8_t *)&number, sizeof(number));
    hash = hash_bytes(hash, (const uint8_t *)&record->result, sizeof(record->result));
    hash = hash_bytes(hash, argument, AGX_MIN(record->argument_bytes, sizeof(argument)));
    return hash_bytes(hash, record->blobs, record->blobs_bytes);

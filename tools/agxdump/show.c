@@ -124,7 +124,7 @@ static void show_command(struct dump *dump, const struct agxw_capture_queue *que
    if (header->cmd_type < AGX_COUNT(shows))
       shows[header->cmd_type](dump, queue, index, header, payload);
    else if (!dump->is_json)
-      printf("! %u bytes of an unknown type\n", header->size);
+      printf(": %u bytes\n", header->size);
    if (dump->is_json)
       agx_json_close(&dump->json, '}');
 }
@@ -232,12 +232,11 @@ static agx_status show_record(struct dump *dump, const struct agxw_capture_recor
    AGX_TRY(agxw_capture_state_apply(dump->state, record));
    dump->device = agxw_capture_state_device(dump->state, record);
    if (record->type == AGXW_CAPTURE_NOTE && !dump->is_json) {
-      char raw[1001], text[1001];
-      snprintf(raw, sizeof(raw), "%.*s", (int)AGX_MIN(record->text_bytes, 1000), record->text);
-      print_clean(raw, text, sizeof(text));
+      char text[1001];
+      print_clean_bytes(record->text, record->text_bytes, text, sizeof(text));
       printf("\n%snote: %s\n", aside(dump), text);
    }
-   if (record->type == AGXW_CAPTURE_REQUEST && record->request == AGX_IOCTL_ASAHI_SUBMIT)
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT))
       return show_submission(dump, record);
    return AGX_OK;
 }
@@ -246,7 +245,7 @@ void dump_find_chip(const struct agxw_capture_record *record, const struct agx_c
 {
    struct agx_uapi_params_global params = {0};
    uint32_t bytes;
-   if (record->type != AGXW_CAPTURE_REQUEST || record->request != AGX_IOCTL_ASAHI_GET_PARAMS)
+   if (!agxw_capture_is_request(record, AGX_IOCTL_ASAHI_GET_PARAMS))
       return;
    const void *data =
       agxw_capture_find_blob(record, offsetof(struct agx_uapi_get_params, pointer), &bytes);

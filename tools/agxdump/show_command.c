@@ -27,7 +27,8 @@ static const char help[] =
    "  --stream         streams only: no code\n"
    "  --shaders        code only; `agx asm` takes it back as it is\n"
    "  --memory         contents of all that is bound; several of these three add up\n"
-   "  --bytes N        of each buffer, for --memory: 1024 without it; 0: all, up to 16 GiB\n"
+   "  --bytes N        of each buffer, for --memory, in rows of 16: 1024 without it; 0: all, up\n"
+   "                   to 16 GiB\n"
    "  --program PATH   a file of `agx compile`, or a folder of such files, such as that of\n"
    "                   AGX_CACHE_DIR: kernels with the same code get their names, what their\n"
    "                   uniforms hold, and source lines. May be given several times\n"
@@ -135,7 +136,10 @@ static agx_status count(struct command *command)
    if (strcmp(command->path, "-") == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "--cycles reads FILE twice, which standard input can't be");
-   return stats_collect(command->path, &dump->figures, &dump->figure_count);
+   AGX_TRY(stats_collect(command->path, &dump->figures, &dump->figure_count));
+   if (dump->figure_count > 0)
+      qsort(dump->figures, dump->figure_count, sizeof(*dump->figures), stats_compare_places);
+   return AGX_OK;
 }
 
 static agx_status show(struct command *command)

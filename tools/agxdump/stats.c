@@ -17,22 +17,17 @@
 #include "winsys/virtual/virtual.h"
 
 static const char help[] =
-   "usage: agxdump stats [--json|--csv] [--sort KEY] [--kernels] [--until N] [--device "
-   "virtual:CHIP] FILE\n"
+   "usage: agxdump stats [--json|--csv] [--sort KEY] [--kernels] [--until N]\n"
+   "                     [--device virtual:CHIP] FILE\n"
    "\n"
-   "Replays FILE on a virtual AGX that counts. A row for each dispatch: "
-   "submission.command.dispatch,\n"
-   "the kernel (a hash of its code), threads, instructions that SIMD-groups executed by class, "
-   "lanes\n"
-   "that were active, bytes named in memory, waits that met something outstanding, SIMD-groups "
-   "resident\n"
-   "on a core, modelled cycles, what binds them, and each term (docs/hw/performance.md). Then the "
-   "sums of\n"
-   "each kernel.\n"
+   "Replays FILE on a virtual AGX that counts. A row for each dispatch:\n"
+   "submission.command.dispatch, the kernel (a hash of its code), threads, instructions that\n"
+   "SIMD-groups executed by class, lanes that were active, bytes named in memory, waits that met\n"
+   "something outstanding, SIMD-groups resident on a core, modelled cycles, what binds them, and\n"
+   "each term (docs/hw/performance.md). Then the sums of each kernel.\n"
    "\n"
-   "  --sort KEY  order (submission without it), instructions, cycles, bytes, waits or "
-   "divergence,\n"
-   "              largest first\n"
+   "  --sort KEY  order (submission without it), instructions, cycles, bytes, waits or\n"
+   "              divergence, largest first\n"
    "  --kernels   sums only\n"
    "  --json      an object: {\"dispatches\": [...], \"kernels\": [...]}\n"
    "  --csv       dispatches, or with --kernels sums, with names in the first line\n";
@@ -417,6 +412,16 @@ static agx_status parse(struct stats *stats, int argc, char **argv)
       }
    }
    return replay->file ? AGX_OK : AGX_FAIL(AGX_INVALID_ARGUMENT, "there is no file");
+}
+
+int stats_compare_places(const void *a, const void *b)
+{
+   const struct stat_row *x = a, *y = b;
+   if (x->submission != y->submission)
+      return x->submission < y->submission ? -1 : 1;
+   if (x->command != y->command)
+      return x->command < y->command ? -1 : 1;
+   return (x->dispatch > y->dispatch) - (x->dispatch < y->dispatch);
 }
 
 agx_status stats_collect(const char *file, struct stat_row **out_rows, size_t *out_count)

@@ -31,6 +31,8 @@ void stats_add(struct stat_row *sum, const struct stat_row *row);
  * only. */
 typedef void stats_watch_fn(void *user, const struct stat_row *row,
                             const struct agxs_dispatch_stats *stats);
+/* Orders rows (struct stat_row) by submission, command and dispatch, for qsort and bsearch. */
+int stats_compare_places(const void *a, const void *b);
 /* Replays the file and calls watch for each dispatch. Behind a difference from what was recorded
  * there are none; *out_differs (NULL is fine) is true then. */
 AGX_MUST_CHECK agx_status stats_watch(const char *file, stats_watch_fn *watch, void *user,

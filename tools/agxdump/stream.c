@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Streams of a command: their packets and launch words by name, what each launch or program loads
- * into uniforms, and the code that it runs, each program once per command.
+ * into uniforms, and the code that it runs, each program once per submission.
  */
 #include "stream.h"
 
@@ -252,6 +252,11 @@ void dump_helper(struct dump *dump, const struct agxw_capture_queue *queue, cons
                  uint32_t code_offset)
 {
    struct stream stream = {.dump = dump, .queue = queue};
+   bool is_object = dump->is_json && dump->sections & SHOW_SHADERS;
    stream.reader = (struct agx_hw_reader){&stream, stream_read};
-   listing_put_code(&stream, name, code_offset);
+   if (is_object)
+      agx_json_open(&dump->json, name, '{');
+   listing_put_code(&stream, is_object ? "code" : name, code_offset);
+   if (is_object)
+      agx_json_close(&dump->json, '}');
 }

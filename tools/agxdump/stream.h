@@ -8,8 +8,6 @@
 #include "agxdump.h"
 #include "print.h"
 
-#define LINE_BYTES 1024
-
 struct stream {
    struct dump *dump;
    const struct agxw_capture_queue *queue;
@@ -20,7 +18,8 @@ struct stream {
 
 /* GPU memory of the queue's address space; user is a struct stream. */
 bool stream_read(void *user, uint64_t va, void *out, size_t size);
-/* A line of text, or a string in the array that is open. Not printed where streams are left out. */
+/* A line of text, a comment of the assembler where code alone is shown; or a string in the JSON
+ * array that is open. */
 void stream_put(struct stream *stream, enum print_style style, const char *indent,
                 const char *line);
 

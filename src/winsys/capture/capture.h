@@ -69,6 +69,9 @@ AGX_MUST_CHECK agx_status agxw_capture_next(struct agxw_capture_reader *reader,
                                             struct agxw_capture_record *out_record, bool *out_more);
 /* Goes on with the record at file_offset, which the reader has given before. */
 void agxw_capture_seek(struct agxw_capture_reader *reader, uint64_t file_offset);
+/* Whether it is that request, such as AGX_IOCTL_ASAHI_SUBMIT. As in kernels, its number decides:
+ * the size in the request is that of the caller's headers. */
+bool agxw_capture_is_request(const struct agxw_capture_record *record, unsigned long request);
 /* What the pointer at pointer_at of a request led to, or NULL. */
 const void *agxw_capture_find_blob(const struct agxw_capture_record *record, uint32_t pointer_at,
                                    uint32_t *out_bytes);
@@ -151,6 +154,9 @@ struct agxw_capture_mapping {
    uint64_t offset;  /* of the object's bytes at va */
    bool single_page; /* the one page at offset again and again */
 };
+/* The ids of address spaces in which something was mapped, from 0 on, in the order of the first
+ * time; 0 behind the last. */
+uint32_t agxw_capture_device_space(const struct agxw_capture_device *device, uint32_t index);
 /* What is mapped at va, or the next mapping behind; false when there is none. */
 bool agxw_capture_device_mapping(const struct agxw_capture_device *device, uint32_t vm_id,
                                  uint64_t va, struct agxw_capture_mapping *out_mapping);

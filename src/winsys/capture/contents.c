@@ -11,17 +11,11 @@
 
 #define CHUNK_BYTES ((size_t)AGXW_CAPTURE_RUN_PAGES * AGXW_CAPTURE_PAGE_BYTES)
 
-/* Bound of a frame that holds so many bytes. */
-static size_t packed_bytes(void)
-{
-   return ZSTD_compressBound(CHUNK_BYTES);
-}
-
 void agxw_chunks_free(struct agxw_capture_reader *reader)
 {
    for (unsigned i = 0; i < AGXW_CHUNKS; i++)
-      agx_host_free(reader->alloc, reader->chunks[i].data, CHUNK_BYTES);
-   agx_host_free(reader->alloc, reader->packed, packed_bytes());
+      agx_host_free(reader->alloc, reader->chunks[i].data, reader->chunks[i].capacity);
+   agx_host_free(reader->alloc, reader->packed, reader->packed_capacity);
    ZSTD_freeDCtx(reader->unpacker);
 }
 
@@ -31,15 +25,28 @@ static agx_status damaged(uint64_t record, const char *why)
                    (unsigned long long)record, why);
 }
 
-static bool have_unpacker(struct agxw_capture_reader *reader, struct agxw_chunk *chunk)
+/* Makes a buffer larger that is shorter than `bytes`; what it held is gone then. Most records hold
+ * few pages, and the largest has AGXW_CAPTURE_RUN_PAGES. */
+static bool make_room(struct agxw_capture_reader *reader, uint8_t **buffer, size_t *capacity,
+                      size_t bytes)
+{
+   if (*capacity >= bytes && *buffer)
+      return true;
+   size_t wanted = AGX_MAX(AGX_MIN(2 * *capacity, CHUNK_BYTES), bytes);
+   agx_host_free(reader->alloc, *buffer, *capacity);
+   *buffer = agx_host_zalloc(reader->alloc, wanted);
+   *capacity = *buffer ? wanted : 0;
+   return *buffer;
+}
+
+static bool have_unpacker(struct agxw_capture_reader *reader, struct agxw_chunk *chunk,
+                          uint64_t stored, uint64_t bytes)
 {
    if (!reader->unpacker)
       reader->unpacker = ZSTD_createDCtx();
-   if (!reader->packed)
-      reader->packed = agx_host_zalloc(reader->alloc, packed_bytes());
-   if (!chunk->data)
-      chunk->data = agx_host_zalloc(reader->alloc, CHUNK_BYTES);
-   return reader->unpacker && reader->packed && chunk->data;
+   return reader->unpacker &&
+          make_room(reader, &reader->packed, &reader->packed_capacity, stored) &&
+          make_room(reader, &chunk->data, &chunk->capacity, bytes);
 }
 
 static agx_status unpack(struct agxw_capture_reader *reader, uint64_t record,
@@ -49,10 +56,10 @@ static agx_status unpack(struct agxw_capture_reader *reader, uint64_t record,
    uint64_t bytes = head->header.bytes - sizeof(struct agxw_capture_pages);
    size_t got;
    chunk->record = 0;
-   if (!have_unpacker(reader, chunk))
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory to unpack contents");
-   if (stored > packed_bytes())
+   if (stored > ZSTD_compressBound(CHUNK_BYTES))
       return damaged(record, "larger packed than unpacked");
+   if (!have_unpacker(reader, chunk, AGX_MAX(stored, 1), AGX_MAX(bytes, 1)))
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory to unpack contents");
    AGX_TRY(agxw_source_read(&reader->source, head->payload + sizeof(struct agxw_capture_pages),
                             reader->packed, stored, &got));
    if (got < stored)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the file. Each record is one append of the whole of it, so that processes that write the
- * same file don't mix their records, and what was recorded is there when the process dies. A file
- * that can't be written any more keeps the errno.
+ * Writes the file. Records are appended whole, so that processes that write the same file don't mix
+ * them: those of one request at once, when the lock goes, so that a process that dies loses no
+ * request that has returned. A file that can't be written any more keeps the errno.
  */
 #include "winsys/capture/file.h"
 
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -22,8 +23,10 @@
 
 #define RUN_BYTES     ((size_t)AGXW_CAPTURE_RUN_PAGES * AGXW_CAPTURE_PAGE_BYTES)
 #define ZSTD_LEVEL    1
+#define HASH_LOG      13    /* tables of 32 KB, not of 128, are cleared for each page */
 #define FIRST_FD      210   /* programs expect the next free number when they open something */
 #define MAX_ARGUMENTS 4096u /* of the program, that its PROCESS record holds */
+#define PENDING_BYTES ((size_t)16 << 10)
 
 struct agxw_capture_file {
    struct agx_link link; /* in files */
@@ -32,13 +35,15 @@ struct agxw_capture_file {
    int fd;
    struct agxw_capture_options options;
    pthread_mutex_t lock;
-   uint32_t process, generation, opens;
+   uint32_t process, forks, opens;
    uint64_t submits, written;
    int64_t begin_ns;
    int error;
    bool is_over;
    ZSTD_CCtx *packer;
-   uint8_t *packed; /* ZSTD_compressBound(RUN_BYTES) */
+   uint8_t *packed;  /* ZSTD_compressBound(RUN_BYTES) */
+   uint8_t *pending; /* records that wait for the end of their request */
+   size_t pending_bytes;
 };
 
 /* Those of this process; the lock is taken before theirs. */
@@ -48,11 +53,6 @@ static struct agx_link files = {&files, &files};
 void agxw_capture_lock(struct agxw_capture_file *file)
 {
    pthread_mutex_lock(&file->lock);
-}
-
-void agxw_capture_unlock(struct agxw_capture_file *file)
-{
-   pthread_mutex_unlock(&file->lock);
 }
 
 /* ---- records ---- */
@@ -67,13 +67,42 @@ static void write_all(struct agxw_capture_file *file, struct iovec *parts, int c
          file->error = put < 0 ? errno : EIO;
          return;
       }
-      file->written += (uint64_t)put;
       for (; count > 0 && (size_t)put >= parts->iov_len; parts++, count--)
          put -= (ssize_t)parts->iov_len;
       if (count > 0) {
          parts->iov_base = (uint8_t *)parts->iov_base + put;
          parts->iov_len -= (size_t)put;
       }
+   }
+}
+
+void agxw_capture_flush(struct agxw_capture_file *file)
+{
+   if (file->pending_bytes > 0 && !file->error)
+      write_all(file, &(struct iovec){file->pending, file->pending_bytes}, 1);
+   file->pending_bytes = 0;
+}
+
+void agxw_capture_unlock(struct agxw_capture_file *file)
+{
+   agxw_capture_flush(file);
+   pthread_mutex_unlock(&file->lock);
+}
+
+/* Writes the parts of a record, now or with those behind it. */
+static void append(struct agxw_capture_file *file, struct iovec *parts, int count, uint64_t bytes)
+{
+   file->written += bytes;
+   if (bytes > PENDING_BYTES - file->pending_bytes)
+      agxw_capture_flush(file);
+   if (bytes > PENDING_BYTES) {
+      if (!file->error)
+         write_all(file, parts, count);
+      return;
+   }
+   for (int i = 0; i < count; i++) {
+      memcpy(file->pending + file->pending_bytes, parts[i].iov_base, parts[i].iov_len);
+      file->pending_bytes += parts[i].iov_len;
    }
 }
 
@@ -97,7 +126,7 @@ static void put_record(struct agxw_capture_file *file, const struct agxw_capture
    header->process = origin->process;
    header->file = origin->file;
    if (!file->error && !file->is_over)
-      write_all(file, all, count + 2);
+      append(file, all, count + 2, sizeof(*header) + agx_align_up(bytes, 8));
 }
 
 void agxw_capture_put(struct agxw_capture_file *file, const struct agxw_capture_origin *origin,
@@ -119,6 +148,25 @@ void agxw_capture_put_note(struct agxw_capture_file *file, const struct agxw_cap
    agxw_capture_put(file, origin, AGXW_CAPTURE_NOTE, &part, 1);
 }
 
+/* Bytes of the frame in file->packed; 0: contents stay as they are. Many programs never need the
+ * library's tables. */
+static size_t pack(struct agxw_capture_file *file, const void *contents, size_t bytes)
+{
+   size_t packed = agxw_capture_pack_sparse(contents, bytes, file->packed);
+   if (packed > 0)
+      return packed;
+   if (!file->packer) {
+      file->packer = ZSTD_createCCtx();
+      if (!file->packer)
+         return 0;
+      (void)ZSTD_CCtx_setParameter(file->packer, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+      (void)ZSTD_CCtx_setParameter(file->packer, ZSTD_c_hashLog, HASH_LOG);
+   }
+   packed =
+      ZSTD_compress2(file->packer, file->packed, ZSTD_compressBound(RUN_BYTES), contents, bytes);
+   return ZSTD_isError(packed) ? 0 : packed;
+}
+
 void agxw_capture_put_pages(struct agxw_capture_file *file,
                             const struct agxw_capture_origin *origin,
                             const struct agxw_capture_pages *pages, const void *contents,
@@ -126,9 +174,8 @@ void agxw_capture_put_pages(struct agxw_capture_file *file,
 {
    struct agxw_capture_record_header header = {.type = AGXW_CAPTURE_PAGES,
                                                .bytes = sizeof(*pages) + bytes};
-   size_t packed = ZSTD_compressCCtx(file->packer, file->packed, ZSTD_compressBound(RUN_BYTES),
-                                     contents, bytes, ZSTD_LEVEL);
-   bool is_packed = !ZSTD_isError(packed) && packed < bytes;
+   size_t packed = pack(file, contents, bytes);
+   bool is_packed = packed > 0 && packed < bytes;
    if (is_packed)
       header.flags = AGXW_CAPTURE_ZSTD;
    const struct iovec parts[] = {
@@ -187,9 +234,9 @@ uint32_t agxw_capture_count_open(struct agxw_capture_file *file)
    return ++file->opens;
 }
 
-uint32_t agxw_capture_generation(const struct agxw_capture_file *file)
+uint32_t agxw_capture_forks(const struct agxw_capture_file *file)
 {
-   return file->generation;
+   return file->forks;
 }
 
 uint32_t agxw_capture_process_id(const struct agxw_capture_file *file)
@@ -226,17 +273,17 @@ static void before_fork(void)
 
 static void after_fork(void)
 {
-   agx_list_for_each (struct agxw_capture_file, file, &files, link)
+   agx_list_for_each (struct agxw_capture_file, file, &files, link) {
+      file->forks++;
       pthread_mutex_unlock(&file->lock);
+   }
    pthread_mutex_unlock(&files_lock);
 }
 
 static void after_fork_child(void)
 {
-   agx_list_for_each (struct agxw_capture_file, file, &files, link) {
+   agx_list_for_each (struct agxw_capture_file, file, &files, link)
       file->process = (uint32_t)getpid();
-      file->generation++;
-   }
    after_fork();
 }
 
@@ -269,15 +316,28 @@ static void put_header(struct agxw_capture_file *file, const char *node)
                                         .page_bytes = AGXW_CAPTURE_PAGE_BYTES};
    memcpy(header.magic, AGXW_CAPTURE_MAGIC, sizeof(header.magic));
    snprintf(header.node, sizeof(header.node), "%s", node);
-   write_all(file, &(struct iovec){&header, sizeof(header)}, 1);
+   append(file, &(struct iovec){&header, sizeof(header)}, 1, sizeof(header));
+}
+
+int agxw_capture_make_private(int fd)
+{
+   struct stat info;
+   if (fstat(fd, &info) != 0)
+      return errno;
+   bool is_open = S_ISREG(info.st_mode) && info.st_mode & (S_IRWXG | S_IRWXO);
+   bool is_foreign = info.st_uid != geteuid();
+   return is_open && fchmod(fd, S_IRUSR | S_IWUSR) != 0 && is_foreign ? errno : 0;
 }
 
 static agx_status open_file(struct agxw_capture_file *file)
 {
    int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (file->options.joins ? 0 : O_CREAT | O_TRUNC);
    int fd = open(file->path, flags, 0600);
-   if (fd < 0)
-      return agx_status_fail_errno(errno, "capture: %s can't be written", file->path);
+   int error = fd < 0 ? errno : file->options.joins ? 0 : agxw_capture_make_private(fd);
+   if (error && fd >= 0)
+      close(fd);
+   if (error)
+      return agx_status_fail_errno(error, "capture: %s can't be written", file->path);
    file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
    if (file->fd < 0)
       file->fd = fd; /* few are allowed */
@@ -292,6 +352,7 @@ static void free_file(struct agxw_capture_file *file)
       close(file->fd);
    ZSTD_freeCCtx(file->packer);
    free(file->packed);
+   free(file->pending);
    free(file->path);
    free(file);
 }
@@ -305,12 +366,12 @@ static agx_status make_file(const char *path, const char *node,
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for its recorder");
    file->fd = -1;
    file->path = strdup(path);
-   file->packer = ZSTD_createCCtx();
    file->packed = malloc(ZSTD_compressBound(RUN_BYTES));
+   file->pending = malloc(PENDING_BYTES);
    file->options = *options;
    file->process = (uint32_t)getpid();
    file->begin_ns = agx_now_ns();
-   agx_status status = file->path && file->packer && file->packed
+   agx_status status = file->path && file->packed && file->pending
                           ? open_file(file)
                           : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for its recorder");
    if (status != AGX_OK) {
@@ -321,6 +382,7 @@ static agx_status make_file(const char *path, const char *node,
    if (!options->joins)
       put_header(file, node);
    put_process(file);
+   agxw_capture_flush(file);
    *out_file = file;
    return AGX_OK;
 }
@@ -343,6 +405,19 @@ agx_status agxw_capture_file_open(const char *path, const char *node,
    }
    pthread_mutex_unlock(&files_lock);
    return status;
+}
+
+agx_status agxw_capture_file_join(bool is_at_nodes, struct agxw_capture_file **out_file)
+{
+   struct agxw_capture_options options;
+   const char *path = getenv("AGX_CAPTURE");
+   *out_file = NULL;
+   if (!path || !*path)
+      return AGX_OK;
+   AGX_TRY(agxw_capture_options_parse(getenv("AGX_CAPTURE_OPTIONS"), &options));
+   if (!options.joins || options.is_at_nodes != is_at_nodes)
+      return AGX_OK;
+   return agxw_capture_file_open(path, "", &options, out_file);
 }
 
 void agxw_capture_file_release(struct agxw_capture_file *file)

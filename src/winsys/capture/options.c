@@ -65,9 +65,15 @@ static const struct {
 
 static bool take_word(const char *word, struct agxw_capture_options *options)
 {
-   if (strcmp(word, "pipelined") == 0 || strcmp(word, "join") == 0) {
-      *(word[0] == 'p' ? &options->is_pipelined : &options->joins) = true;
-      return true;
+   const struct {
+      const char *word;
+      bool *flag;
+   } flags[] = {{"pipelined", &options->is_pipelined},
+                {"join", &options->joins},
+                {"nodes", &options->is_at_nodes}};
+   for (size_t i = 0; i < AGX_COUNT(flags); i++) {
+      if (strcmp(word, flags[i].word) == 0)
+         return *flags[i].flag = true;
    }
    for (size_t i = 0; i < AGX_COUNT(words); i++)
       if (strncmp(word, words[i].prefix, strlen(words[i].prefix)) == 0)
@@ -90,7 +96,7 @@ agx_status agxw_capture_options_parse(const char *text, struct agxw_capture_opti
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT,
             "capture: option \"%.*s\"; there are submits=FROM-TO, bytes=N (with K, M or "
-            "G), seconds=N, pipelined and join",
+            "G), seconds=N, pipelined, join and nodes",
             (int)AGX_MIN(length, 64), at);
       at += length + (at[length] == ' ');
    }

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "winsys/asahi_uapi.h"
 
 #define FIRST_BUFFER_BYTES 65536u
-#define MAX_ERRNO          4095 /* that a request of Linux can fail with */
+#define MAX_ERRNO          4095                /* that a request of Linux can fail with */
+#define MAX_PART_BYTES     (UINT64_C(4) << 20) /* that a writer may leave of a record */
 
 /* ---- opening ---- */
 
@@ -329,8 +331,8 @@ static agx_status take_pages(struct agxw_capture_reader *reader,
    return AGX_OK;
 }
 
-agx_status agxw_capture_next(struct agxw_capture_reader *reader,
-                             struct agxw_capture_record *out_record, bool *out_more)
+static agx_status read_record(struct agxw_capture_reader *reader,
+                              struct agxw_capture_record *out_record, bool *out_more)
 {
    struct agxw_capture_head head;
    bool more;
@@ -355,7 +357,52 @@ agx_status agxw_capture_next(struct agxw_capture_reader *reader,
    return AGX_OK;
 }
 
-/* ---- arguments ---- */
+/* A part of a record that a writer left, which died or found no room, becomes a note where records
+ * of others stand behind it. False: none do. */
+static bool skip_part(struct agxw_capture_reader *reader, uint64_t most,
+                      struct agxw_capture_record *record)
+{
+   static const char note[] = "a part of a record is left out: its writer died, or found no room";
+   uint64_t found;
+   if (!agxw_capture_find_record(reader, record->file_offset + 1, most, &found))
+      return false;
+   *record = (struct agxw_capture_record){.type = AGXW_CAPTURE_NOTE,
+                                          .file_offset = record->file_offset,
+                                          .text = note,
+                                          .text_bytes = strlen(note)};
+   reader->next = found;
+   return true;
+}
+
+agx_status agxw_capture_next(struct agxw_capture_reader *reader,
+                             struct agxw_capture_record *out_record, bool *out_more)
+{
+   char text[AGX_ERROR_TEXT_BYTES];
+   agx_status status = read_record(reader, out_record, out_more);
+   bool is_read = status == AGX_OK, is_end = is_read && !*out_more;
+   bool can_look = reader->source.memory || reader->source.spool < 0; /* a pipe is waited for */
+   if (reader->version == 1 || reader->is_broken || !can_look || is_end ||
+       (!is_read && status != AGX_DATA_LOSS) ||
+       agxw_capture_is_followed(reader, out_record->file_offset))
+      return status;
+   agx_error_save(text);
+   uint64_t bytes = reader->next - out_record->file_offset;
+   if (skip_part(reader, is_read ? AGX_MIN(bytes, MAX_PART_BYTES) : MAX_PART_BYTES, out_record)) {
+      *out_more = true;
+      return AGX_OK;
+   }
+   reader->is_broken = !is_read; /* else the next one is a part, without all of its header */
+   agx_error_restore(text);
+   return status;
+}
+
+/* ---- requests ---- */
+
+bool agxw_capture_is_request(const struct agxw_capture_record *record, unsigned long request)
+{
+   return record->type == AGXW_CAPTURE_REQUEST &&
+          AGX_UAPI_NR(record->request) == AGX_UAPI_NR(request);
+}
 
 const void *agxw_capture_find_blob(const struct agxw_capture_record *record, uint32_t pointer_at,
                                    uint32_t *out_bytes)

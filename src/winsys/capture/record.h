@@ -20,21 +20,32 @@ struct agxw_capture_options {
    /* Doesn't wait for submissions: contents after them are not recorded, and what the next one
     * finds may be half done. */
    bool is_pipelined;
-   bool joins; /* writes behind what others have written to the file, which must be there */
+   bool joins;       /* writes behind what others have written to the file, which must be there */
+   bool is_at_nodes; /* what joins it stands before the system's nodes, not in a virtual one */
 };
 
 /* Reads words separated by blanks: "submits=3-9", "bytes=1G" (K, M, G), "seconds=60", "pipelined",
- * "join". AGX_INVALID_ARGUMENT names what it doesn't know. NULL and "" are fine. */
+ * "join", "nodes". AGX_INVALID_ARGUMENT names what it doesn't know. NULL and "" are fine. */
 AGX_MUST_CHECK agx_status agxw_capture_options_parse(const char *text,
                                                      struct agxw_capture_options *out_options);
 
 struct agxw_capture_file;
 
+/* Takes from others what they may do with a file that is made anew over one that was there: 0 or an
+ * errno, where it is another user's. File systems without modes keep theirs. */
+AGX_MUST_CHECK int agxw_capture_make_private(int fd);
 /* Makes the file anew, readable by its owner only, or joins it; node stands in its header. A file
  * that this process writes already is shared. */
 AGX_MUST_CHECK agx_status agxw_capture_file_open(const char *path, const char *node,
                                                  const struct agxw_capture_options *options,
                                                  struct agxw_capture_file **out_file);
+/* The file that the environment's AGX_CAPTURE names, when AGX_CAPTURE_OPTIONS says "join":
+ * recorders of a whole tree of programs write it. NULL: the environment asks for none, or for one
+ * in the other place. */
+AGX_MUST_CHECK agx_status agxw_capture_file_join(bool is_at_nodes,
+                                                 struct agxw_capture_file **out_file);
+/* errno of the first write that failed, or 0. */
+int agxw_capture_error(const struct agxw_capture_file *file);
 /* Gives up the file; the last recorder closes it. */
 void agxw_capture_file_release(struct agxw_capture_file *file);
 /* The descriptor that it is written by; and giving the number up for a higher one: false when it
@@ -54,6 +65,11 @@ struct agxw_recorded_ops {
    /* Copies from the memory of the process that makes requests: 0 or -EFAULT. NULL: every address
     * that comes can be read. */
    int (*read)(void *user, void *out, uint64_t address, size_t bytes);
+   /* The first bytes of the object mapped at offset, `from` or later, that have memory: others are
+    * zero, and looking at them would give them memory. Both behind its end: there are none. False:
+    * can't be told. NULL: objects have all of their memory. */
+   bool (*find_memory)(void *user, uint64_t offset, uint64_t from, uint64_t *out_begin,
+                       uint64_t *out_end);
    bool is_remote; /* requests are another process's: submissions are not waited for */
 };
 

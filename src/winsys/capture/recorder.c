@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/util.h"
@@ -77,12 +78,14 @@ struct blob_list {
    uint32_t count;
 };
 
-static void add_blob(const struct agxw_recorder *recorder, struct blob_list *list,
-                     uint32_t pointer_at, uint64_t address, uint32_t bytes)
+static void add_blob(struct agxw_recorder *recorder, struct blob_list *list, uint32_t pointer_at,
+                     uint64_t address, uint32_t bytes)
 {
    void *copy = NULL;
    if (recorder->ops->read) {
       copy = malloc(bytes);
+      recorder->is_short |=
+         !copy; /* the next submission fails rather than being recorded in half */
       if (!copy || !agxw_recorder_read(recorder, copy, address, bytes)) {
          free(copy);
          return;
@@ -94,7 +97,7 @@ static void add_blob(const struct agxw_recorder *recorder, struct blob_list *lis
 }
 
 /* Only after a request that succeeded: the kernel has read these addresses. */
-static void find_blobs(const struct agxw_recorder *recorder, uint32_t request, const void *argument,
+static void find_blobs(struct agxw_recorder *recorder, uint32_t request, const void *argument,
                        struct blob_list *list)
 {
    for (size_t i = 0; i < AGX_COUNT(pointer_fields); i++) {
@@ -113,7 +116,7 @@ static void find_blobs(const struct agxw_recorder *recorder, uint32_t request, c
 
 #define ARGUMENT_BYTES (AGX_UAPI_BYTES(UINT32_MAX) + 1)
 
-/* One request on its way. */
+/* One request on its way. Of the arguments only the request's bytes are set. */
 struct call {
    uint32_t request;
    int result;
@@ -161,19 +164,39 @@ static void execute(struct agxw_recorder *recorder, struct call *call, void *arg
    call->result = recorder->ops->ioctl(recorder->user, call->request, argument);
    if (!agxw_recorder_read(recorder, call->after, (uintptr_t)argument,
                            AGX_UAPI_BYTES(call->request)))
-      memcpy(call->after, call->before, sizeof(call->after));
+      memcpy(call->after, call->before, AGX_UAPI_BYTES(call->request));
 }
 
 /* ---- submissions ---- */
 
-/* The syncobj that tells when a submission is done; 0 when there can be none. */
+static bool has_syncobj(const struct agxw_recorder *recorder)
+{
+   return recorder->done && recorder->done_process == agxw_capture_process_id(recorder->file);
+}
+
+/* The syncobj that tells when a submission is done; 0 when there can be none. A forked child makes
+ * one of its own: its parent's is signaled by its parent's submissions, and goes with them. */
 static uint32_t done_syncobj(struct agxw_recorder *recorder)
 {
    struct agx_uapi_syncobj_create create = {0};
-   if (!recorder->done &&
-       recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_CREATE, &create) == 0)
-      recorder->done = create.handle;
+   if (has_syncobj(recorder))
+      return recorder->done;
+   bool is_made = recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_CREATE, &create) == 0;
+   recorder->done = is_made ? create.handle : 0;
+   recorder->done_process = agxw_capture_process_id(recorder->file);
    return recorder->done;
+}
+
+/* As many syncs as submissions have take no call of the kernel to be read where they lie in a
+ * frame. */
+#define FEW_SYNCS 16
+
+/* Waits for a submission that signals `done`. */
+static void wait_for(struct agxw_recorder *recorder, uint32_t done)
+{
+   struct agx_uapi_syncobj_wait wait = {
+      .handles = (uintptr_t)&done, .timeout_nsec = INT64_MAX, .count_handles = 1};
+   recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_WAIT, &wait);
 }
 
 /* Executes the submission with one more fence to signal, and waits for it: every fence that a
@@ -184,25 +207,24 @@ static bool submit_and_wait(struct agxw_recorder *recorder, struct call *call)
    memcpy(&submit, call->before, sizeof(submit));
    uint64_t count = (uint64_t)submit.in_sync_count + submit.out_sync_count;
    uint32_t done = done_syncobj(recorder);
-   struct agx_uapi_sync *syncs = count < 65536 ? calloc(count + 1, sizeof(*syncs)) : NULL;
-   if (!done || !syncs ||
-       (count > 0 && (submit.syncs == 0 || !agxw_recorder_read(recorder, syncs, submit.syncs,
-                                                               count * sizeof(*syncs))))) {
+   struct agx_uapi_sync few[FEW_SYNCS], *syncs = few;
+   if (count >= FEW_SYNCS)
+      syncs = count < 65536 ? calloc(count + 1, sizeof(*syncs)) : NULL;
+   bool is_ready = done && syncs &&
+                   (count == 0 || (submit.syncs && agxw_recorder_read(recorder, syncs, submit.syncs,
+                                                                      count * sizeof(*syncs))));
+   if (is_ready) {
+      syncs[count] = (struct agx_uapi_sync){.sync_type = AGX_UAPI_SYNC_SYNCOBJ, .handle = done};
+      submit.syncs = (uintptr_t)syncs;
+      submit.out_sync_count++;
+      call->result = recorder->ops->ioctl(recorder->user, call->request, &submit);
+      memcpy(call->after, call->before, sizeof(submit)); /* a SUBMIT's argument only goes in */
+   }
+   if (syncs != few)
       free(syncs);
-      return false;
-   }
-   syncs[count] = (struct agx_uapi_sync){.sync_type = AGX_UAPI_SYNC_SYNCOBJ, .handle = done};
-   submit.syncs = (uintptr_t)syncs;
-   submit.out_sync_count++;
-   call->result = recorder->ops->ioctl(recorder->user, call->request, &submit);
-   memcpy(call->after, call->before, sizeof(call->after)); /* a SUBMIT's argument only goes in */
-   free(syncs);
-   if (call->result == 0) {
-      struct agx_uapi_syncobj_wait wait = {
-         .handles = (uintptr_t)&done, .timeout_nsec = INT64_MAX, .count_handles = 1};
-      recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_WAIT, &wait);
-   }
-   return true;
+   if (is_ready && call->result == 0)
+      wait_for(recorder, done);
+   return is_ready;
 }
 
 static bool is_wanted(const struct agxw_capture_options *options, uint64_t number)
@@ -225,6 +247,7 @@ static void record_submit(struct agxw_recorder *recorder, struct call *call, voi
    bool has_memory = is_wanted(options, number);
    if (has_memory)
       agxw_recorder_put_memory(recorder, AGXW_CAPTURE_BEFORE);
+   agxw_capture_flush(recorder->file);
    if (agxw_capture_error(recorder->file) || recorder->is_short) {
       call->result = recorder->is_short ? -ENOMEM : -agxw_capture_error(recorder->file);
       return;
@@ -245,8 +268,10 @@ static void record_submit(struct agxw_recorder *recorder, struct call *call, voi
 
 static bool may_block(uint32_t request)
 {
-   return request == AGX_IOCTL_SYNCOBJ_WAIT || request == AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT ||
-          request == AGX_IOCTL_SYNCOBJ_TRANSFER;
+   uint32_t number = AGX_UAPI_NR(request);
+   return number == AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_WAIT) ||
+          number == AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT) ||
+          number == AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_TRANSFER);
 }
 
 static void record_locked(struct agxw_recorder *recorder, struct call *call, void *argument)
@@ -263,7 +288,11 @@ static void record_locked(struct agxw_recorder *recorder, struct call *call, voi
 
 int agxw_recorder_ioctl(struct agxw_recorder *recorder, unsigned long request, void *argument)
 {
-   struct call call = {.request = (uint32_t)request, .begin_ns = agx_now_ns()};
+   struct call call;
+   call.request = (uint32_t)request; /* zeros in the arguments would be 32 KiB for each request */
+   call.result = 0;
+   call.is_awaited = false;
+   call.begin_ns = agx_now_ns();
    agxw_capture_lock(recorder->file);
    bool is_over = agxw_capture_is_over(recorder->file);
    if (is_over ||
@@ -308,9 +337,16 @@ agx_status agxw_recorder_create(struct agxw_capture_file *file, const struct agx
    if (!recorder)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for the recorder of %s", name);
    *recorder = (struct agxw_recorder){.file = file, .ops = ops, .user = user};
-   recorder->has_holes = strncmp(name, "virtual:", 8) == 0;
+   recorder->writer = mmap(NULL, sizeof(*recorder->writer), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+   if (recorder->writer == MAP_FAILED) {
+      free(recorder);
+      *out_recorder = NULL;
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for the recorder of %s", name);
+   }
    agxw_capture_lock(file);
-   recorder->generation = agxw_capture_generation(file);
+   recorder->forks = agxw_capture_forks(file);
+   *recorder->writer = agxw_capture_process_id(file);
    recorder->origin =
       (struct agxw_capture_origin){agxw_capture_process_id(file), agxw_capture_count_open(file)};
    const struct iovec part = {(void *)name, strlen(name)};
@@ -323,13 +359,15 @@ void agxw_recorder_destroy(struct agxw_recorder *recorder)
 {
    if (!recorder)
       return;
-   if (recorder->done) {
+   if (has_syncobj(recorder)) {
       struct agx_uapi_syncobj_destroy destroy = {.handle = recorder->done};
       recorder->ops->ioctl(recorder->user, AGX_IOCTL_SYNCOBJ_DESTROY, &destroy);
    }
    agxw_capture_lock(recorder->file);
-   agxw_capture_put(recorder->file, &recorder->origin, AGXW_CAPTURE_CLOSE, NULL, 0);
+   if (recorder->forks == agxw_capture_forks(recorder->file)) /* else another may go on with it */
+      agxw_capture_put(recorder->file, &recorder->origin, AGXW_CAPTURE_CLOSE, NULL, 0);
    agxw_capture_unlock(recorder->file);
    agxw_recorder_release_memory(recorder);
+   munmap((void *)recorder->writer, sizeof(*recorder->writer));
    free(recorder);
 }

@@ -12,10 +12,12 @@ struct agxw_recorded_object {
    uint32_t handle;
    uint64_t size;
    bool is_bound;
-   uint8_t *memory;  /* our own mapping; NULL until first looked at */
-   uint64_t *hashes; /* per page, of what was last written; 0: zero page. With copies, 1 for all
-                        others, and OLD for what isn't known */
-   uint8_t *copies;  /* of what was last written; NULL: there are too many */
+   bool is_written;      /* the GPU may write it: it was bound so once */
+   uint64_t mmap_offset; /* that memory was mapped by */
+   uint8_t *memory;      /* our own mapping; NULL until first looked at */
+   uint64_t *hashes;     /* per page, of what was last written; 0: zero page. With copies, a bit for
+                            each quarter that isn't zero. OLD: not known */
+   uint8_t *copies;      /* of what was last written; NULL: there are too many */
 };
 
 struct agxw_recorder {
@@ -23,12 +25,13 @@ struct agxw_recorder {
    const struct agxw_recorded_ops *ops;
    void *user;
    struct agxw_capture_origin origin;
-   uint32_t generation; /* of the file, when hashes were made */
-   uint32_t done;       /* a syncobj of our own that submissions signal; 0: none yet */
+   uint32_t forks;           /* of the file, when the device was opened */
+   _Atomic uint32_t *writer; /* in memory that forked processes share: which wrote contents last */
+   uint32_t done;            /* a syncobj of our own that submissions signal; 0: none yet */
+   uint32_t done_process;    /* that made it */
    struct agxw_recorded_object *objects;
    size_t object_count, object_capacity;
    uint64_t copied_bytes;    /* of objects that have copies */
-   bool has_holes;           /* objects are mapped from memory files */
    struct agx_table handles; /* 1 + index of the object */
    uint8_t *run;             /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
    bool is_short;            /* of memory: what is missing is not recorded */

@@ -28,6 +28,11 @@ struct array {
    size_t count, capacity;
 };
 
+struct space {
+   uint32_t vm_id;
+   struct agxw_ranges ranges;
+};
+
 struct agxw_capture_device {
    struct agxw_capture_state *state;
    struct array objects, spaces, queues;
@@ -95,12 +100,12 @@ struct agxw_capture_device *agxw_capture_state_device(const struct agxw_capture_
 static void free_device(struct agxw_capture_device *device)
 {
    const struct agx_host_alloc *alloc = device->state->alloc;
-   struct agxw_ranges *spaces = device->spaces.data;
+   struct space *spaces = device->spaces.data;
    for (size_t i = 0; i < device->spaces.count; i++)
-      agxw_ranges_fini(&spaces[i]);
+      agxw_ranges_fini(&spaces[i].ranges);
    agx_host_free(alloc, device->objects.data,
                  device->objects.capacity * sizeof(struct agxw_capture_object));
-   agx_host_free(alloc, device->spaces.data, device->spaces.capacity * sizeof(struct agxw_ranges));
+   agx_host_free(alloc, device->spaces.data, device->spaces.capacity * sizeof(struct space));
    agx_host_free(alloc, device->queues.data,
                  device->queues.capacity * sizeof(struct agxw_capture_queue));
    agx_table_fini(&device->table);
@@ -170,19 +175,24 @@ static agx_status add_object(struct agxw_capture_device *device, uint32_t handle
 
 /* ---- records ---- */
 
+static struct agxw_ranges *ranges_of(const struct agxw_capture_device *device, uint32_t space)
+{
+   return &((struct space *)device->spaces.data + (space - 1))->ranges;
+}
+
 static agx_status find_space(struct agxw_capture_device *device, uint32_t vm_id,
                              struct agxw_ranges **out_space)
 {
    uint32_t space = find(device, GROUP_SPACES, vm_id);
    if (!space) {
-      struct agxw_ranges *new_space =
-         grow(device->state->alloc, &device->spaces, sizeof(*new_space));
+      struct space *new_space = grow(device->state->alloc, &device->spaces, sizeof(*new_space));
       if (!new_space || !name(device, GROUP_SPACES, vm_id, device->spaces.count))
          return out_of_memory();
-      agxw_ranges_init(new_space, device->state->alloc);
+      new_space->vm_id = vm_id;
+      agxw_ranges_init(&new_space->ranges, device->state->alloc);
       space = (uint32_t)device->spaces.count;
    }
-   *out_space = (struct agxw_ranges *)device->spaces.data + (space - 1);
+   *out_space = ranges_of(device, space);
    return AGX_OK;
 }
 
@@ -239,7 +249,7 @@ static void apply_vm_destroy(struct agxw_capture_device *device, uint32_t vm_id)
 {
    uint32_t space = find(device, GROUP_SPACES, vm_id);
    if (space)
-      agxw_ranges_fini((struct agxw_ranges *)device->spaces.data + (space - 1));
+      agxw_ranges_fini(ranges_of(device, space));
 }
 
 static agx_status apply_request(struct agxw_capture_device *device,
@@ -255,22 +265,22 @@ static agx_status apply_request(struct agxw_capture_device *device,
    if (record->result != 0)
       return AGX_OK;
    agxw_capture_argument(record, true, &argument, sizeof(argument));
-   switch (record->request) {
-   case AGX_IOCTL_ASAHI_GEM_CREATE:
+   switch (AGX_UAPI_NR(record->request)) {
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_GEM_CREATE):
       return add_object(device, argument.create.handle, argument.create.size);
-   case AGX_IOCTL_PRIME_FD_TO_HANDLE: /* maybe of what has a handle already */
+   case AGX_UAPI_NR(AGX_IOCTL_PRIME_FD_TO_HANDLE): /* maybe of what has a handle already */
       return find(device, GROUP_HANDLES, argument.import.handle)
                 ? AGX_OK
                 : add_object(device, argument.import.handle, 0);
-   case AGX_IOCTL_GEM_CLOSE:
+   case AGX_UAPI_NR(AGX_IOCTL_GEM_CLOSE):
       close_object(device, argument.close.handle);
       return AGX_OK;
-   case AGX_IOCTL_ASAHI_VM_BIND:
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND):
       return apply_bind(device, record);
-   case AGX_IOCTL_ASAHI_VM_DESTROY:
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_DESTROY):
       apply_vm_destroy(device, argument.vm.vm_id);
       return AGX_OK;
-   case AGX_IOCTL_ASAHI_QUEUE_CREATE:
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_QUEUE_CREATE):
       return apply_queue(device, &argument.queue);
    }
    return AGX_OK;
@@ -347,13 +357,17 @@ agx_status agxw_capture_state_apply(struct agxw_capture_state *state,
 
 /* ---- looking ---- */
 
+uint32_t agxw_capture_device_space(const struct agxw_capture_device *device, uint32_t index)
+{
+   return index < device->spaces.count ? ((struct space *)device->spaces.data)[index].vm_id : 0;
+}
+
 /* The range around va or the next one behind it. */
 static const struct agxw_range *find_range(const struct agxw_capture_device *device, uint32_t vm_id,
                                            uint64_t va)
 {
    uint32_t space = find(device, GROUP_SPACES, vm_id);
-   return space ? agxw_ranges_find((struct agxw_ranges *)device->spaces.data + (space - 1), va)
-                : NULL;
+   return space ? agxw_ranges_find(ranges_of(device, space), va) : NULL;
 }
 
 static bool is_open(const struct agxw_capture_device *device, const struct agxw_range *range)

@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/util.h"
+#include "winsys/capture/record.h"
 
 #define RUN_BYTES  ((size_t)AGXW_CAPTURE_RUN_PAGES * AGXW_CAPTURE_PAGE_BYTES)
 #define ZSTD_LEVEL 1
@@ -155,10 +156,11 @@ static agx_status open_stream(struct agxw_capture_writer *writer)
    if (!writer->path || !writer->packer || !writer->packed)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "capture: no memory for its writer");
    int fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-   writer->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+   int error = fd < 0 ? errno : agxw_capture_make_private(fd);
+   writer->file = error ? NULL : fdopen(fd, "wb");
    if (writer->file)
       return AGX_OK;
-   int error = errno;
+   error = error ? error : errno;
    if (fd >= 0)
       close(fd);
    return agx_status_fail_errno(error, "capture: %s can't be written", writer->path);

@@ -81,6 +81,12 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
  * ignored. */
 void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t length);
 
+/* The first bytes, `from` or later, that have memory, of what agx_virtual_mmap maps at offset:
+ * others are zero, and reading them would give them memory. Both are behind its end when there are
+ * none. False: it is no buffer of the file's, or may have a file of its own, which isn't asked. */
+bool agx_virtual_find_memory(struct agx_virtual_file *file, uint64_t offset, uint64_t from,
+                             uint64_t *out_begin, uint64_t *out_end);
+
 /* One ioctl on a descriptor that a request gave out (sync_file, buffer); -ENOTTY when it is none
  * of ours or doesn't know the request. */
 int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
@@ -182,6 +188,9 @@ int agx_virtual_declare_bounds(struct agx_virtual_node *node, uint64_t stream_va
 void agx_virtual_set_thread_start(void (*start)(void));
 
 struct agx_kmd;
+/* A kmd over a node of the caller's, as its file; the node must live longer. */
+AGX_MUST_CHECK agx_status agx_kmd_virtual_open_on(struct agx_virtual_node *node,
+                                                  struct agx_kmd **out_kmd);
 /* The node behind a kmd that agx_kmd_virtual_open gave; it goes with the kmd. */
 struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd);
 /* Its open file; as above. */

@@ -185,6 +185,19 @@ static agx_status add_buffer(struct html_capture *capture, const struct agxw_cap
    return AGX_OK;
 }
 
+static agx_status close_buffer(struct html_capture *capture,
+                               const struct agxw_capture_record *record, uint32_t handle)
+{
+   struct html_buffer *it = find_buffer(capture, record, handle);
+   struct agx_table_entry *entry = agx_table_get(&capture->buffer_table, origin(record), handle);
+   if (!entry)
+      return no_memory();
+   if (it)
+      it->is_closed = true;
+   entry->value = 0;
+   return AGX_OK;
+}
+
 static void take_binds(struct html_capture *capture, const struct agxw_capture_record *record)
 {
    struct agx_uapi_vm_bind bind;
@@ -210,29 +223,24 @@ static agx_status take_request(struct html_capture *capture,
       struct agx_uapi_gem_close close;
       struct agx_uapi_prime_handle import;
    } argument;
-   if (record->request == AGX_IOCTL_ASAHI_SUBMIT)
+   if (agxw_capture_is_request(record, AGX_IOCTL_ASAHI_SUBMIT))
       return take_submit(capture, record);
    if (record->result != 0)
       return AGX_OK;
    agxw_capture_argument(record, true, &argument, sizeof(argument));
-   struct html_buffer *closed;
-   switch (record->request) {
-   case AGX_IOCTL_ASAHI_GET_PARAMS:
+   switch (AGX_UAPI_NR(record->request)) {
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_GET_PARAMS):
       dump_find_chip(record, &capture->chip);
       return AGX_OK;
-   case AGX_IOCTL_ASAHI_GEM_CREATE:
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_GEM_CREATE):
       return add_buffer(capture, record, argument.create.handle, argument.create.size);
-   case AGX_IOCTL_PRIME_FD_TO_HANDLE:
+   case AGX_UAPI_NR(AGX_IOCTL_PRIME_FD_TO_HANDLE):
       return find_buffer(capture, record, argument.import.handle)
                 ? AGX_OK
                 : add_buffer(capture, record, argument.import.handle, 0);
-   case AGX_IOCTL_GEM_CLOSE:
-      closed = find_buffer(capture, record, argument.close.handle);
-      if (closed)
-         closed->is_closed = true;
-      agx_table_get(&capture->buffer_table, origin(record), argument.close.handle)->value = 0;
-      return AGX_OK;
-   case AGX_IOCTL_ASAHI_VM_BIND:
+   case AGX_UAPI_NR(AGX_IOCTL_GEM_CLOSE):
+      return close_buffer(capture, record, argument.close.handle);
+   case AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND):
       take_binds(capture, record);
       return AGX_OK;
    }
@@ -282,6 +290,7 @@ static void keep_text(struct html_capture *capture, struct html_list *list,
    char *copy = malloc(bytes + 1);
    char **slot = copy ? append(capture, list, sizeof(*slot)) : NULL;
    if (!slot) {
+      capture->is_short = true;
       free(copy);
       return;
    }

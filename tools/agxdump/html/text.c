@@ -7,29 +7,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
-
-/* The length of the character at text, and its number; 0: none begins there. */
-static unsigned decode(const unsigned char *text, size_t bytes, uint32_t *out_point)
-{
-   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-   unsigned length = text[0] < 0x80             ? 1
-                     : (text[0] & 0xe0) == 0xc0 ? 2
-                     : (text[0] & 0xf0) == 0xe0 ? 3
-                     : (text[0] & 0xf8) == 0xf0 ? 4
-                                                : 0;
-   if (length == 0 || length > bytes)
-      return 0;
-   uint32_t point = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-   for (unsigned i = 1; i < length; i++) {
-      if ((text[i] & 0xc0) != 0x80)
-         return 0;
-      point = point << 6 | (text[i] & 0x3f);
-   }
-   *out_point = point;
-   bool is_good = point >= least[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-   return is_good ? length : 0;
-}
 
 /* Controls, marks that turn the direction of text, what has no width, ends of lines. */
 static bool is_hidden(uint32_t point)
@@ -39,7 +18,7 @@ static bool is_hidden(uint32_t point)
           point == 0xfeff || (point & 0xfffe) == 0xfffe || point == 0x61c;
 }
 
-static void put_character(FILE *file, const unsigned char *text, unsigned length, uint32_t point)
+static void put_character(FILE *file, const char *text, size_t length, uint32_t point)
 {
    if (point == '\\' || point == '"')
       fprintf(file, "\\%c", (char)point);
@@ -55,17 +34,17 @@ static void put_character(FILE *file, const unsigned char *text, unsigned length
 
 void html_text(struct agx_json *json, const char *name, const char *text, size_t bytes)
 {
-   const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
+   const char *at = text, *end = at + bytes;
    agx_json_name(json, name);
    fputc('"', json->file);
    while (at < end) {
       uint32_t point;
-      unsigned length = decode(at, (size_t)(end - at), &point);
+      size_t length = agx_utf8_decode(at, (size_t)(end - at), &point);
       if (length)
          put_character(json->file, at, length, point);
       else
-         fprintf(json->file, "\\\\x%02x", *at);
-      at += AGX_MAX(length, 1u);
+         fprintf(json->file, "\\\\x%02x", (unsigned char)*at);
+      at += AGX_MAX(length, 1);
    }
    fputc('"', json->file);
 }

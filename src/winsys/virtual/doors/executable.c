@@ -148,3 +148,47 @@ enum agxv_executable agxv_executable_find(const char *command, char *path, size_
    snprintf(path, path_capacity, "%s", command);
    return AGXV_EXECUTABLE_UNKNOWN;
 }
+
+/* ---- our libraries ---- */
+
+/* AGX_LIBDIR is meson's libdir: relative to the tree, such as lib64 or lib/aarch64-linux-gnu, or
+ * absolute. */
+static agx_status find_library(const char *name, const char *variable, char *path, size_t capacity)
+{
+   char self[512];
+   ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+   if (length < 0)
+      return agx_status_fail_errno(errno, "/proc/self/exe");
+   self[length] = 0;
+   for (int i = 0; i < 2 && strrchr(self, '/'); i++)
+      *strrchr(self, '/') = 0;
+   if (AGX_LIBDIR[0] == '/')
+      self[0] = 0;
+   else
+      strncat(self, "/", sizeof(self) - strlen(self) - 1);
+   snprintf(path, capacity, "%s%s/%s", self, AGX_LIBDIR, name);
+   const char *given = getenv(variable);
+   if (given && *given)
+      snprintf(path, capacity, "%s", given);
+   if (access(path, R_OK) == 0)
+      return AGX_OK;
+   return AGX_FAIL(AGX_NOT_FOUND, "%s: not there; install it (make build), or name it in %s", path,
+                   variable);
+}
+
+agx_status agxv_preload(const char *name, const char *variable)
+{
+   char library[600], all[4096];
+   const char *earlier = getenv("LD_PRELOAD");
+   AGX_TRY(find_library(name, variable, library, sizeof(library)));
+   size_t own = strlen(library);
+   if (earlier && strncmp(earlier, library, own) == 0 && strchr(" :", earlier[own]))
+      return AGX_OK;
+   int length = snprintf(all, sizeof(all), "%s%s%s", library, earlier && *earlier ? ":" : "",
+                         earlier ? earlier : "");
+   if (length < 0 || (size_t)length >= sizeof(all))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "LD_PRELOAD: %zu bytes are too long", strlen(earlier));
+   if (setenv("LD_PRELOAD", all, 1) != 0)
+      return agx_status_fail_errno(errno, "environment: LD_PRELOAD");
+   return AGX_OK;
+}

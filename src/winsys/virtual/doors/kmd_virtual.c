@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The seam over a virtual node in this process: one private node per kmd.
+ * The seam over a virtual node in this process: one private node per kmd, or a file of a node that
+ * the caller has.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct kmd_virtual {
    struct agx_kmd base;
    struct agx_virtual_node *node;
    struct agx_virtual_file *file;
+   bool owns_node;
    void (*on_counters)(void *user, const struct agx_kmd_counters *counters);
    void *counters_user;
    char name[32];
@@ -63,6 +65,12 @@ static int virtual_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t of
                                uint64_t bytes)
 {
    return agx_virtual_udmabuf(memory_file, offset, bytes, true);
+}
+
+static bool virtual_find_memory(struct agx_kmd *kmd, uint64_t offset, uint64_t from,
+                                uint64_t *out_begin, uint64_t *out_end)
+{
+   return agx_virtual_find_memory(cast(kmd)->file, offset, from, out_begin, out_end);
 }
 
 static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
@@ -159,7 +167,8 @@ static void virtual_close(struct agx_kmd *kmd)
 {
    struct kmd_virtual *it = cast(kmd);
    agx_virtual_close(it->file);
-   agx_virtual_node_destroy(it->node);
+   if (it->owns_node)
+      agx_virtual_node_destroy(it->node);
    free(it);
 }
 
@@ -175,38 +184,44 @@ static const struct agx_kmd_ops ops = {
 
 static const struct agx_kmd_inspection inspection = {
    .last_error = virtual_last_error,
+   .find_memory = virtual_find_memory,
    .take_fault = virtual_take_fault,
    .watch_counters = virtual_watch_counters,
    .declare_bounds = virtual_declare_bounds,
 };
 
-static agx_status open_node(struct kmd_virtual *it, const struct agx_chip *chip)
+agx_status agx_kmd_virtual_open_on(struct agx_virtual_node *node, struct agx_kmd **out_kmd)
 {
-   AGX_TRY(agx_virtual_node_create(chip, -1, &it->node));
-   agx_status status = agx_virtual_open(it->node, &it->file);
-   if (status != AGX_OK)
-      agx_virtual_node_destroy(it->node);
-   return status;
+   *out_kmd = NULL;
+   struct kmd_virtual *it = calloc(1, sizeof(*it));
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
+   it->node = node;
+   agx_status status = agx_virtual_open(node, &it->file);
+   if (status != AGX_OK) {
+      free(it);
+      return status;
+   }
+   snprintf(it->name, sizeof(it->name), "virtual:%s", agx_virtual_node_chip(node)->name);
+   it->base = (struct agx_kmd){&ops, &inspection, it->name, -1};
+   *out_kmd = &it->base;
+   return AGX_OK;
 }
 
 agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
 {
    *out_kmd = NULL;
+   struct agx_virtual_node *node;
    const struct agx_chip *chip = agx_chip_find(name ? name : "g13g");
    if (!chip)
       return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%.64s\"", name);
-   struct kmd_virtual *it = calloc(1, sizeof(*it));
-   if (!it)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
-   agx_status status = open_node(it, chip);
-   if (status != AGX_OK) {
-      free(it);
-      return status;
-   }
-   snprintf(it->name, sizeof(it->name), "virtual:%s", chip->name);
-   it->base = (struct agx_kmd){&ops, &inspection, it->name, -1};
-   *out_kmd = &it->base;
-   return AGX_OK;
+   AGX_TRY(agx_virtual_node_create(chip, -1, &node));
+   agx_status status = agx_kmd_virtual_open_on(node, out_kmd);
+   if (status != AGX_OK)
+      agx_virtual_node_destroy(node);
+   else
+      cast(*out_kmd)->owns_node = true;
+   return status;
 }
 
 struct agx_virtual_file *agx_kmd_virtual_file(struct agx_kmd *kmd)

@@ -24,11 +24,20 @@ static struct agxw_capture_file *capture; /* NULL: nothing is recorded */
 /* The file that the calling thread's request goes to: doors may know one by several. */
 static _Thread_local struct agx_virtual_file *current __attribute__((tls_model("initial-exec")));
 
+static _Thread_local const void *asked __attribute__((tls_model("initial-exec"))); /* by it */
+
 /* ---- the node, for recorders ---- */
 
+/* What the recorder asks itself, as where a buffer is mapped, stands in our memory, also where the
+ * program is another process. */
 static int node_ioctl(void *user, unsigned long request, void *argument)
 {
-   return agx_virtual_ioctl(current, request, argument);
+   if (argument == asked)
+      return agx_virtual_ioctl(current, request, argument);
+   int32_t whose = agxv_user_switch(0);
+   int result = agx_virtual_ioctl(current, request, argument);
+   agxv_user_switch(whose);
+   return result;
 }
 
 static void *node_mmap(void *user, uint64_t offset, size_t length, int *out_errno)
@@ -48,6 +57,12 @@ static int64_t node_dmabuf_bytes(void *user, int fd)
    return (int64_t)agx_virtual_buffer_bytes(fd);
 }
 
+static bool node_find_memory(void *user, uint64_t offset, uint64_t from, uint64_t *out_begin,
+                             uint64_t *out_end)
+{
+   return agx_virtual_find_memory(current, offset, from, out_begin, out_end);
+}
+
 static int node_read(void *user, void *out, uint64_t address, size_t bytes)
 {
    return agxv_copy_in(out, address, bytes);
@@ -59,6 +74,7 @@ static const struct agxw_recorded_ops local_ops = {
    .munmap = node_munmap,
    .dmabuf_bytes = node_dmabuf_bytes,
    .read = node_read,
+   .find_memory = node_find_memory,
 };
 
 static const struct agxw_recorded_ops remote_ops = {
@@ -67,6 +83,7 @@ static const struct agxw_recorded_ops remote_ops = {
    .munmap = node_munmap,
    .dmabuf_bytes = node_dmabuf_bytes,
    .read = node_read,
+   .find_memory = node_find_memory,
    .is_remote = true,
 };
 
@@ -74,14 +91,7 @@ static const struct agxw_recorded_ops remote_ops = {
 
 static void open_capture(void)
 {
-   struct agxw_capture_options options;
-   const char *path = getenv("AGX_CAPTURE");
-   agx_status status = agxw_capture_options_parse(getenv("AGX_CAPTURE_OPTIONS"), &options);
-   if (!path || !*path || (status == AGX_OK && !options.joins))
-      return; /* the driver records at its seam, if at all */
-   if (status == AGX_OK)
-      status = agxw_capture_file_open(path, "", &options, &capture);
-   if (status != AGX_OK)
+   if (agxw_capture_file_join(false, &capture) != AGX_OK)
       fprintf(stderr, "agx virtual: nothing is recorded: %s\n", agx_error_peek());
 }
 
@@ -119,8 +129,10 @@ int agxv_recording_ioctl(struct agxv_recording *recording, struct agx_virtual_fi
    if (!recording)
       return agx_virtual_ioctl(file, request, argument);
    current = file;
+   asked = argument;
    int result = agxw_recorder_ioctl(recording->recorder, request, argument);
    current = NULL;
+   asked = NULL;
    return result;
 }
 

@@ -368,3 +368,28 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
    agxv_unlock(node);
    return mapped;
 }
+
+/* The position of the node's own descriptor means nothing. */
+bool agx_virtual_find_memory(struct agx_virtual_file *file, uint64_t offset, uint64_t from,
+                             uint64_t *out_begin, uint64_t *out_end)
+{
+   struct agx_virtual_node *node = file->node;
+   int error;
+   agxv_lock(node);
+   uint32_t ref = find_mapped(file, offset, 1, &error);
+   const struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   bool is_told = gem && !gem->backing;
+   if (is_told) {
+      off_t start = (off_t)(AGXV_MEMORY_OFFSET + (gem->first_page << AGXV_PAGE_LOG2));
+      off_t size = (off_t)(gem->pages << AGXV_PAGE_LOG2);
+      off_t begin = lseek(node->fd, start + (off_t)from, SEEK_DATA);
+      off_t end = begin < 0 || begin >= start + size ? begin : lseek(node->fd, begin, SEEK_HOLE);
+      is_told = begin >= 0 ? end >= 0 : errno == ENXIO;
+      *out_begin = begin < 0 ? (uint64_t)size : (uint64_t)AGX_MIN(begin - start, size);
+      *out_end = begin < 0 ? (uint64_t)size : (uint64_t)AGX_MIN(end - start, size);
+   }
+   if (gem)
+      agxv_gem_put(node, ref);
+   agxv_unlock(node);
+   return is_told;
+}

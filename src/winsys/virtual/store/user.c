@@ -27,6 +27,13 @@ static _Thread_local pid_t caller; /* 0: this process */
 static _Thread_local bool (*caller_is_there)(const void *argument);
 static _Thread_local const void *caller_argument;
 
+int32_t agxv_user_switch(int32_t pid)
+{
+   pid_t before = caller;
+   caller = pid;
+   return before;
+}
+
 void agx_virtual_set_caller(int32_t pid, bool (*is_there)(const void *argument),
                             const void *argument)
 {

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Makes the addresses of this thread's next requests those of process pid, 0: of this one; returns
+ * whose they were. */
+int32_t agxv_user_switch(int32_t pid);
 /* 0 or -EFAULT. */
 int agxv_copy_in(void *to, uint64_t from, size_t size);
 /* Copies to the caller's memory: 0 or -EFAULT. */

@@ -22,15 +22,14 @@
 
 #define MAX_KEPT 4096 /* bytes of a variable */
 
-/* What programs need; as it was when this one started. LD_PRELOAD is the first. */
+/* What programs need, also to be recorded; as it was when this one started. LD_PRELOAD is the
+ * first. */
 static struct kept {
    const char *name;
    char text[MAX_KEPT]; /* NAME=value; empty: there was none */
 } kept[] = {
-   {"LD_PRELOAD", ""},
-   {"AGX_VIRTUAL_SEGMENT", ""},
-   {"AGX_VIRTUAL_TOOL", ""},
-   {"AGX_DEVICE", ""},
+   {"LD_PRELOAD", ""}, {"AGX_VIRTUAL_SEGMENT", ""}, {"AGX_VIRTUAL_TOOL", ""},
+   {"AGX_DEVICE", ""}, {"AGX_CAPTURE", ""},         {"AGX_CAPTURE_OPTIONS", ""},
 };
 
 static const char *tool; /* the agx program; NULL: not under agx virtual */
