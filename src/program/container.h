@@ -25,6 +25,8 @@
  *   .debug_info, .debug_abbrev   one compile unit around it, for tools that ask for one; the reader
  *                       doesn't look at it
  *   .rodata.agx.entry   any number: the image of a further program, of the same chip
+ *
+ * A file for several chips has only the whole files of each, in sections of their own (bundle.h).
  */
 #pragma once
 

@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "failing_alloc.h"
+#include "program/bundle.h"
 #include "program/elf.h"
 
 static void test_versions_and_names(void **state)
@@ -116,6 +117,121 @@ static void test_modules_are_checked(void **state)
    }
    assert_fails(agx_module_create(programs, AGX_COUNT(programs), NULL, &module), AGX_OUT_OF_RANGE,
                 "65 entry points");
+}
+
+static struct agx_module *make_module(const char *chip)
+{
+   struct agx_program *program;
+   struct agx_module *module;
+   struct sample sample;
+   sample_make(&sample);
+   strcpy(sample.program.chip, chip);
+   assert_ok(agx_program_copy(&sample.program, NULL, &program));
+   assert_ok(agx_module_create(&program, 1, NULL, &module));
+   return module;
+}
+
+static const char *const bundle_chips[] = {"g13g", "g14s", "g14d"};
+
+static uint8_t *write_bundle(size_t *out_size)
+{
+   struct agx_module *modules[3];
+   void *image;
+   for (int i = 0; i < 3; i++)
+      modules[i] = make_module(bundle_chips[i]);
+   assert_ok(agx_bundle_write(modules, 3, NULL, &image, out_size));
+   for (int i = 0; i < 3; i++)
+      agx_module_release(modules[i]);
+   return image;
+}
+
+static void test_bundles(void **state)
+{
+   struct agx_bundle_part parts[AGX_BUNDLE_MAX_CHIPS];
+   struct agx_module *module;
+   uint32_t count;
+   size_t size;
+   uint8_t *image = write_bundle(&size);
+   assert_ok(agx_bundle_read(image, size, parts, &count));
+   assert_int_equal(count, 3);
+   for (uint32_t i = 0; i < 3; i++) {
+      assert_string_equal(parts[i].chip, bundle_chips[i]);
+      assert_ok(agx_bundle_read_module(image, size, bundle_chips[i], NULL, &module));
+      assert_string_equal(module->programs[0]->chip, bundle_chips[i]);
+      agx_module_release(module);
+   }
+   assert_fails(agx_bundle_read_module(image, size, "g13d", NULL, &module), AGX_INCOMPATIBLE,
+                "compiled for g13g, g14s, g14d; this device is g13d");
+   /* Who wants a file of one chip doesn't get one of several. */
+   assert_fails(agx_module_read_elf(image, size, NULL, &module), AGX_INVALID_ARGUMENT, ".note.agx");
+   free(image);
+
+   module = make_module("g13g");
+   void *single;
+   assert_ok(agx_bundle_write(&module, 1, NULL, &single, &size));
+   agx_module_release(module);
+   assert_ok(agx_bundle_read(single, size, parts, &count));
+   assert_int_equal(count, 1);
+   assert_null(parts[0].chip);
+   assert_ok(agx_bundle_read_module(single, size, "g13g", NULL, &module));
+   agx_module_release(module);
+   assert_fails(agx_bundle_read_module(single, size, "g14s", NULL, &module), AGX_INCOMPATIBLE,
+                "compiled for g13g; this device is g14s");
+   free(single);
+}
+
+static uint8_t *renamed_bundle(size_t *out_size, const char *from, const char *to)
+{
+   size_t bytes = strlen(from);
+   uint8_t *image = write_bundle(out_size);
+   for (size_t i = 0; i + bytes <= *out_size; i++) {
+      if (memcmp(image + i, from, bytes) == 0) {
+         memcpy(image + i, to, bytes);
+         return image;
+      }
+   }
+   fail_msg("no %s", from);
+   return NULL;
+}
+
+static void test_hostile_bundles(void **state)
+{
+   struct agx_bundle_part parts[AGX_BUNDLE_MAX_CHIPS];
+   struct agx_module *module;
+   uint32_t count;
+   size_t size;
+   uint8_t *image = renamed_bundle(&size, ".agx.chip.g14d", ".agx.chip.g13g");
+   assert_fails(agx_bundle_read(image, size, parts, &count), AGX_INVALID_ARGUMENT, "g13g twice");
+   free(image);
+   image = renamed_bundle(&size, ".agx.chip.g14d", ".agx.chap.g14d");
+   assert_fails(agx_bundle_read(image, size, parts, &count), AGX_INVALID_ARGUMENT,
+                "2 chips beside 1 other sections");
+   free(image);
+   image = renamed_bundle(&size, ".agx.chip.g14d", ".agx.chip.g13d");
+   assert_fails(agx_bundle_read_module(image, size, "g13d", NULL, &module), AGX_INVALID_ARGUMENT,
+                "a module of g14d in the place of g13d");
+   for (size_t cut = 0; cut < size; cut += 7) {
+      uint8_t *copy = malloc(cut + !cut);
+      memcpy(copy, image, cut);
+      assert_int_not_equal(agx_bundle_read_module(copy, cut, "g13g", NULL, &module), AGX_OK);
+      free(copy);
+   }
+   free(image);
+
+   struct agx_elf_section many[AGX_BUNDLE_MAX_CHIPS + 1];
+   char names[AGX_BUNDLE_MAX_CHIPS + 1][32];
+   void *file;
+   for (uint32_t i = 0; i < AGX_COUNT(many); i++) {
+      snprintf(names[i], sizeof(names[i]), AGX_BUNDLE_SECTION "x%u", i);
+      many[i] =
+         (struct agx_elf_section){.name = names[i], .type = AGX_ELF_PROGBITS, .alignment = 1};
+   }
+   assert_ok(agx_elf_write(many, AGX_COUNT(many), agx_host_alloc_default(), &file, &size));
+   assert_fails(agx_bundle_read(file, size, parts, &count), AGX_INVALID_ARGUMENT,
+                "more than 32 chips");
+   assert_fails(agx_bundle_read_module(file, size, "x0", NULL, &module), AGX_INVALID_ARGUMENT,
+                "more than 32 chips");
+   free(file);
 }
 
 /* Reads a copy of exactly that size, so that a sanitizer sees each byte beyond. */
@@ -336,6 +452,8 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_no_memory),
       cmocka_unit_test(test_modules),
       cmocka_unit_test(test_modules_are_checked),
+      cmocka_unit_test(test_bundles),
+      cmocka_unit_test(test_hostile_bundles),
       cmocka_unit_test(test_hostile_modules),
       cmocka_unit_test(test_entries_do_not_share_bytes),
       cmocka_unit_test(test_readelf),

@@ -34,6 +34,36 @@ static void a_file_is_written(void **state)
    unlink(path);
 }
 
+/* One file for two chips runs on either, and on no third one. */
+static void a_file_for_several_chips(void **state)
+{
+   static const char *const chips[] = {"g13g", "g14s", "g13d"};
+   char path[] = "/tmp/agx-compile-XXXXXX", arguments[1024];
+   char *manifest = agx_test_path("corpus/saxpy.txt");
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   close(fd);
+   snprintf(arguments, sizeof(arguments), "-o %s --stats --chip g13g,t6020", path);
+   assert_int_equal(compile(arguments, "corpus/saxpy.spv"), 0);
+   assert_non_null(strstr(text, "\nsaxpy@g13g\t"));
+   assert_non_null(strstr(text, "\nsaxpy@g14s\t"));
+   for (size_t i = 0; i < 3; i++) {
+      snprintf(arguments, sizeof(arguments), "run --device virtual:%s --manifest %s %s", chips[i],
+               manifest, path);
+      assert_int_equal(tool_run("AGX_TOOL", arguments, text), i == 2);
+      assert_true(i < 2 || strstr(text, "compiled for g13g, g14s; this device is g13d"));
+   }
+   snprintf(arguments, sizeof(arguments), "disasm %s", path);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   assert_int_equal(strncmp(text, "# chip g13g\n", 12), 0);
+   assert_non_null(strstr(text, "\n# chip g14s\n"));
+   unlink(path);
+   free(manifest);
+   assert_int_equal(compile("--chip g14s,t6020", "corpus/saxpy.spv"), 2);
+   assert_non_null(strstr(text, "one stands there twice"));
+   assert_int_equal(compile("--chip g13g,", "corpus/saxpy.spv"), 2);
+}
+
 static void options_stand_anywhere(void **state)
 {
    char path[] = "/tmp/agx-compile-XXXXXX", arguments[1024],
@@ -175,6 +205,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_mode_for_a_binding_that_is_not_there),
       cmocka_unit_test(the_best_of_several_counts),
       cmocka_unit_test(all_entry_points_are_written),
+      cmocka_unit_test(a_file_for_several_chips),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

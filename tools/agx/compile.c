@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "program/program.h"
+#include "program/bundle.h"
 #include "robust.h"
 
 #define MAX_SPECS 64
@@ -26,6 +26,8 @@ struct compile {
    struct agxc_spec specs[MAX_SPECS];
    struct agx_tool_robust robust;
    struct agxc_robust_binding robust_bindings[AGX_MAX_BINDINGS];
+   const struct agx_chip *chips[AGX_BUNDLE_MAX_CHIPS];
+   uint32_t chip_count;
    const char *out;
    bool shows_stats, is_json;
    uint32_t failed, done, best;
@@ -83,7 +85,8 @@ static void begin_row(struct compile *compile, const char *name)
 }
 
 /* The unchecked variant of a program has a row of its own, NAME.unchecked; its time is part of the
- * program's. Where a file has several entry points, their names stand behind the file's. */
+ * program's. Where a file has several entry points, their names stand behind the file's; where it
+ * is compiled for several chips, theirs stand last. */
 static void print_row(struct compile *compile, const char *path, const char *entry,
                       const struct agx_program *program, double ms, bool is_variant)
 {
@@ -93,8 +96,9 @@ static void print_row(struct compile *compile, const char *path, const char *ent
    char *name = malloc(room);
    if (!name)
       return; /* no memory for a line */
-   snprintf(name, room, "%.*s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
-            entry ? entry : "", is_variant ? ".unchecked" : "");
+   snprintf(name, room, "%.*s%s%s%s%s%s", AGX_MIN(length, 200), start, entry ? ":" : "",
+            entry ? entry : "", is_variant ? ".unchecked" : "", compile->chip_count > 1 ? "@" : "",
+            compile->chip_count > 1 ? program->chip : "");
    begin_row(compile, name);
    free(name);
    for (size_t i = 0; i < AGX_COUNT(columns); i++) {
@@ -142,8 +146,8 @@ static void print_json_failure(struct compile *compile, const char *path)
 /* ---- one file ------------------------------------------------------------- */
 
 /* FILE.spv becomes FILE.agxbin, unless -o says otherwise; with a table alone, nothing. */
-static agx_status write_module(const struct compile *compile, const char *path,
-                               const struct agx_module *module)
+static agx_status write_modules(const struct compile *compile, const char *path,
+                                struct agx_module *const *modules)
 {
    char name[4096];
    if (!compile->out && (compile->shows_stats || compile->is_json))
@@ -157,7 +161,7 @@ static agx_status write_module(const struct compile *compile, const char *path,
 
    void *image;
    size_t size;
-   AGX_TRY(agx_module_write_elf(module, NULL, &image, &size));
+   AGX_TRY(agx_bundle_write(modules, compile->chip_count, NULL, &image, &size));
    agx_status status = agx_tool_write(compile->out ? compile->out : name, image, size);
    agx_host_free(NULL, image, size);
    return status;
@@ -172,10 +176,12 @@ static double used_ms(void)
 }
 
 /* As often as --best says; *out_ms is what the quickest took. */
-static agx_status compile_module(const struct compile *compile, const uint8_t *spirv, size_t size,
-                                 struct agx_module **out_module, double *out_ms)
+static agx_status compile_module(struct compile *compile, const struct agx_chip *chip,
+                                 const uint8_t *spirv, size_t size, struct agx_module **out_module,
+                                 double *out_ms)
 {
    agx_status status = AGX_OK;
+   compile->options.chip = chip;
    for (uint32_t i = 0; i < AGX_MAX(compile->best, 1u) && status == AGX_OK; i++) {
       agx_module_release(*out_module);
       *out_module = NULL;
@@ -216,17 +222,21 @@ static agx_status compile_file(struct compile *compile, const char *path)
    uint8_t *spirv;
    size_t size;
    AGX_TRY(agx_tool_read(path, &spirv, &size));
-   struct agx_module *module = NULL;
-   double ms = 0;
-   agx_status status = compile_module(compile, spirv, size, &module, &ms);
+   struct agx_module *modules[AGX_BUNDLE_MAX_CHIPS] = {NULL};
+   double ms[AGX_BUNDLE_MAX_CHIPS] = {0};
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < compile->chip_count && status == AGX_OK; i++)
+      status = compile_module(compile, compile->chips[i], spirv, size, &modules[i], &ms[i]);
    free(spirv);
    if (status == AGX_OK)
-      status = check_robustness(&compile->robust, module);
+      status = check_robustness(&compile->robust, modules[0]);
    if (status == AGX_OK)
-      status = write_module(compile, path, module);
-   if (status == AGX_OK && (compile->shows_stats || compile->is_json))
-      print_rows(compile, path, module, ms);
-   agx_module_release(module);
+      status = write_modules(compile, path, modules);
+   for (uint32_t i = 0; i < compile->chip_count; i++) {
+      if (status == AGX_OK && (compile->shows_stats || compile->is_json))
+         print_rows(compile, path, modules[i], ms[i]);
+      agx_module_release(modules[i]);
+   }
    return status;
 }
 
@@ -263,6 +273,29 @@ static bool parse_spec(const char *text, struct agxc_spec *out_spec)
    return *end == 0 && errno == 0 && number >= INT32_MIN && number <= UINT32_MAX;
 }
 
+/* NAME or NAME,NAME..., each once. */
+static bool parse_chips(struct compile *compile, const char *text)
+{
+   compile->chip_count = 0;
+   for (;;) {
+      char name[16];
+      size_t length = strcspn(text, ",");
+      if (length >= sizeof(name) || compile->chip_count == AGX_BUNDLE_MAX_CHIPS)
+         return false;
+      snprintf(name, sizeof(name), "%.*s", (int)length, text);
+      const struct agx_chip *chip = agx_chip_find(name);
+      for (uint32_t i = 0; i < compile->chip_count; i++)
+         if (compile->chips[i] == chip)
+            return false;
+      if (!chip)
+         return false;
+      compile->chips[compile->chip_count++] = chip;
+      if (!text[length])
+         return true;
+      text += length + 1;
+   }
+}
+
 static bool parse_best(const char *text, uint32_t *out_best)
 {
    char *end;
@@ -295,14 +328,14 @@ static int take_option(struct compile *compile, const char *option, const char *
       compile->options.has_dynamic_local_size = true;
    else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "shared") == 0)
       compile->options.has_dynamic_shared = true;
-   else if (strcmp(option, "--chip") == 0)
-      compile->options.chip = agx_chip_find(value);
+   else if (strcmp(option, "--chip") == 0 && parse_chips(compile, value))
+      return 2;
    else if (strcmp(option, "--spec") == 0 && compile->options.spec_count < MAX_SPECS &&
             parse_spec(value, &compile->specs[compile->options.spec_count]))
       compile->options.spec_count++;
    else if (strcmp(option, "--robust") != 0 || !agx_tool_robust_parse(&compile->robust, value))
       return 0;
-   return compile->options.chip ? 2 : 0;
+   return 2;
 }
 
 /* Tells what the option takes. */
@@ -314,7 +347,7 @@ static int refuse_option(const char *option, const char *value)
       {"-o", "the file to write"},
       {"--entry", "the name of an entry point"},
       {"--spec", "ID=VALUE such as 0=12, 64 times at most"},
-      {"--chip", "there is no such chip"},
+      {"--chip", "there is no such chip, or one stands there twice"},
       {"--robust", AGX_TOOL_ROBUST_VALUES},
       {"--dynamic", "local-size or shared"},
       {"--best", "how often to compile, up to 1000 times"},
@@ -366,7 +399,7 @@ static int take_arguments(struct compile *compile, int argc, char **argv)
 
 int agx_cmd_compile(int argc, char **argv)
 {
-   struct compile compile = {.options = {.chip = agx_chip_find("g13g")}};
+   struct compile compile = {.chips = {agx_chip_find("g13g")}, .chip_count = 1};
    compile.options.specs = compile.specs;
    const int files = take_arguments(&compile, argc, argv);
    if (files < 0)

@@ -15,8 +15,8 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "program/bundle.h"
 #include "program/elf.h"
-#include "program/program.h"
 
 struct agx_disasm {
    bool is_json, is_raw;
@@ -179,7 +179,7 @@ static agx_status print_entries(struct agx_disasm *disasm, const struct agx_modu
 }
 
 /* Any ELF file has sections; ours may have several programs. */
-static agx_status print_file(struct agx_disasm *disasm, uint8_t *data, size_t size)
+static agx_status print_part(struct agx_disasm *disasm, const uint8_t *data, size_t size)
 {
    struct agx_module *module = NULL;
    agx_status status = agx_module_read_elf(data, size, NULL, &module);
@@ -191,6 +191,21 @@ static agx_status print_file(struct agx_disasm *disasm, uint8_t *data, size_t si
       status = print_entries(disasm, module);
    agx_module_release(module);
    return status;
+}
+
+/* Of a file for several chips one behind the other. */
+static agx_status print_file(struct agx_disasm *disasm, const uint8_t *data, size_t size)
+{
+   struct agx_bundle_part parts[AGX_BUNDLE_MAX_CHIPS];
+   uint32_t count;
+   if (agx_bundle_read(data, size, parts, &count) != AGX_OK || !parts[0].chip)
+      return print_part(disasm, data, size);
+   for (uint32_t i = 0; i < count; i++) {
+      if (!disasm->is_json)
+         printf("%s# chip %s\n", i ? "\n" : "", parts[i].chip);
+      AGX_TRY(print_part(disasm, parts[i].image, parts[i].size));
+   }
+   return AGX_OK;
 }
 
 static agx_status print_input(struct agx_disasm *disasm, uint8_t *data, size_t size)
