@@ -51,13 +51,23 @@ struct agx_node {
 };
 
 /* Fills up to *count nodes (NULL: none) and sets *count to how many there are, which may be more.
- * The virtual device is not among them: it is always there. A system without any is no failure. */
+ * The virtual device, which is always there, is the first of them where the environment's
+ * AGX_DEVICE names it ("virtual", "virtual:g14s"), and else not among them. A system without any is
+ * no failure.
+ */
 AGX_API AGX_MUST_CHECK agx_status agx_instance_enumerate(struct agx_instance *instance,
                                                          uint32_t *count, struct agx_node *nodes);
 
 enum agx_queue_priority {
    AGX_QUEUE_LOW = 0,
    AGX_QUEUE_MEDIUM = 1, /* goes first */
+};
+
+enum agx_device_flags {
+   /* A semaphore's failure wins over values that it reached before: waits, operations and watches
+    * that come to it afterwards fail, whatever value they name. Without it they find their value
+    * reached (agx/semaphore.h). */
+   AGX_DEVICE_FAILURE_WINS = 1,
 };
 
 struct agx_device_desc {
@@ -82,6 +92,7 @@ struct agx_device_desc {
     * count. 0: what the system has. */
    uint64_t memory_limit_B;
    uint64_t cache_limit_B; /* of memory that is kept for the next buffers; 0: 256 MiB */
+   uint64_t flags;         /* enum agx_device_flags */
 };
 
 /* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable, or that there is no such
@@ -108,9 +119,18 @@ struct agx_device_info {
    uint64_t max_workgroups[3];
    uint32_t queue_count;
    uint64_t max_binding_B; /* of a buffer that a binding shows a kernel (AGX_MAX_BINDING_B) */
+   /* The same for each process and boot: of the chip and its cores; other for a virtual device, and
+    * the same for all of these that have the chip. An RFC 9562 UUID, version 8. */
+   uint8_t uuid[16];
 };
 /* What never changes. */
 AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
+
+/* The same of what agx_device_open would open by the name (agx_device_desc.name, agx_node.path),
+ * which is opened for it and closed again; queue_count is 0. Fails as agx_device_open does. */
+AGX_API AGX_MUST_CHECK agx_status agx_instance_get_device_info(struct agx_instance *instance,
+                                                               const char *name,
+                                                               struct agx_device_info *out_info);
 
 /* AGX_OK, or the first failure that took the device away (sticky), with its text. */
 AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);

@@ -69,6 +69,7 @@ struct agx_executable_desc {
    uint32_t override_count; /* up to AGX_MAX_BINDINGS; of bindings that the kernel lacks no use */
    const struct agx_vertex_input *vertex; /* SPIR-V of a vertex stage only; may be NULL */
    uint32_t flags;                        /* enum agx_executable_flags */
+   uint64_t tag;                          /* the application's: in the records of a profile */
 };
 
 enum agx_executable_flags {

@@ -25,7 +25,8 @@ enum agx_host_call_flags {
  *
  *    AGX_OK         the operation's signals are reached
  *    AGX_DEFERRED   fn, or code that it called, calls agx_host_call_finish, once; that may be long
- *                   after, and before fn has returned, too. No thread is kept meanwhile.
+ *                   after, and before fn has returned, too. No thread is kept meanwhile,
+ *                   and AGX_DEBUG=serial waits for fn only.
  *    anything else  its signals fail with that status, and with the text of the library's call
  *                   that failed in fn last, if one did
  *
@@ -50,7 +51,8 @@ struct agx_op_host_call {
 AGX_API void agx_host_call_finish(struct agx_host_call *call, agx_status status, const char *text);
 
 /* What the end of the call will signal: writes up to capacity points, returns how many there
- * are (0: AGX_HOST_CALL_NON_BLOCKING). Valid until the call has ended; retain what you keep. */
+ * are (0: AGX_HOST_CALL_NON_BLOCKING); of more than 32 the first 31, and one that the others wait
+ * for. Valid until the call has ended; retain what you keep. */
 AGX_API uint32_t agx_host_call_get_signals(const struct agx_host_call *call, uint32_t capacity,
                                            struct agx_point *points);
 

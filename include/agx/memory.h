@@ -32,6 +32,14 @@ enum agx_compat {
    AGX_COMPAT_TRANSFER = 8,
    AGX_COMPAT_DISPATCH = 16,
    AGX_COMPAT_SLOW = 32, /* the host would read it uncached: ask for HOST_CACHED */
+   /* Which kinds of external memory work (enum agx_external_kind), as the system is now. IMPORT
+    * says that there is one, EXPORT the same as EXPORT_DMA_BUF. */
+   AGX_COMPAT_IMPORT_DMA_BUF = 64,
+   AGX_COMPAT_IMPORT_MEMFD = 128,
+   AGX_COMPAT_IMPORT_HOST_POINTER = 256,
+   AGX_COMPAT_EXPORT_DMA_BUF = 512,
+   AGX_COMPAT_EXPORT_HOST_POINTER = 1024,
+   AGX_COMPAT_EXPORT_ADDRESS = 2048,
 };
 
 /* What can be done with buffers like desc of *size_B bytes (enum agx_compat), 0: nothing. Fills in
@@ -74,8 +82,13 @@ enum agx_external_kind {
    /* fd: a memory file (memfd_create(2) with MFD_ALLOW_SEALING, sealed by F_SEAL_SHRINK, not
     * against writing), offset_B and size_B whole pages of it. Import only. */
    AGX_EXTERNAL_MEMFD = 2,
-   /* pointer: host memory. Import: it must be a shared, writable mapping of such a memory file
-    * whose descriptor this process still has; whole pages. */
+   /* pointer: host memory. Import: a shared, writable mapping of such a memory file whose
+    * descriptor this process still has, whole pages of it, can be used for everything. Any other
+    * memory of the host, of any address and size, can be imported without the usage bits of
+    * AGX_USAGE_DISPATCH and SHARING_EXPORT: the GPU doesn't reach it, so operations that fill,
+    * update or copy it (AGX_OP_FILL,
+    * ...) and those of files run on a thread of the library, in the order of their semaphores.
+    * Recorded commands refuse it by name; its address is that of no memory. */
    AGX_EXTERNAL_HOST_POINTER = 3,
    /* address: on this device's GPU. Export only. */
    AGX_EXTERNAL_ADDRESS = 4,

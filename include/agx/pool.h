@@ -36,8 +36,9 @@ AGX_API AGX_MUST_CHECK agx_status agx_pool_create(struct agx_device *device,
                                                   struct agx_pool **out_pool);
 
 /* A buffer of size_B bytes whose address is a multiple of align_B, a power of two up to the
- * device's page (0: 256). Its contents are undefined. Its memory goes back with its last
- * reference. AGX_INVALID_ARGUMENT: no bytes, more than a block or 2^37, no such alignment;
+ * device's page (0: 256). One of 0 bytes has an address too. Its contents are undefined. Its memory
+ * goes back with its last reference. AGX_INVALID_ARGUMENT: more than a block or 2^37, no such
+ * alignment;
  * AGX_RESOURCE_EXHAUSTED when the pool is at its limit or the device has no more. */
 AGX_API AGX_MUST_CHECK agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B,
                                                     uint64_t align_B,

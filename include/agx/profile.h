@@ -65,10 +65,13 @@ struct agx_profile_record {
    uint32_t queue;          /* of operations, submissions and dispatches */
    uint64_t submission;     /* the device's number of the operation, from 1 */
    uint64_t command_buffer; /* agx_command_buffer_profile_id; 0: of the library's own */
-   uint32_t command_index;  /* of a dispatch: its number among the launches there, from 0 */
-   uint32_t operation;      /* enum agx_op_kind */
-   const char *name;        /* operation, kernel, what the host did, buffer */
-   const char *label;       /* command buffer; of a host record: what it was done with */
+   /* Of a dispatch: the number of its command there, from 0. Dispatches, draws, fills, updates and
+    * copies count, whatever they take: launches of a long copy have the same number, and what runs
+    * nothing has one of its own. Barriers, events and labels don't count. */
+   uint32_t command_index;
+   uint32_t operation; /* enum agx_op_kind */
+   const char *name;   /* operation, kernel, what the host did, buffer */
+   const char *label;  /* command buffer; of a host record: what it was done with */
    uint64_t start_ns, end_ns;
    uint64_t submitted_ns; /* of an operation: when agx_submit was called; start_ns: when its turn
                              came on the host */
@@ -80,6 +83,11 @@ struct agx_profile_record {
    const struct agx_profile_counter *counters;
    uint32_t counter_count;
    uint64_t dropped;
+   uint64_t tag; /* agx_op.tag; also of what its operation ran on the GPU */
+   uint64_t
+      payload_B; /* of an operation: what it fills, updates, copies, reads, writes, allocates */
+   uint64_t executable_tag;   /* agx_executable_desc.tag, of a dispatch */
+   uint32_t executable_entry; /* its entry point there */
 };
 
 /* The record and what it points at are borrowed for the call; names stay until agx_profile_end. On

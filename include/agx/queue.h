@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+#define AGX_MAX_OP_POINTS 1024 /* waits, and signals, of an operation */
+
 enum agx_op_kind {
    AGX_OP_BARRIER = 0,  /* nothing but its waits and signals */
    AGX_OP_EXECUTE = 1,  /* a command buffer */
@@ -28,9 +30,10 @@ enum agx_op_kind {
    AGX_OP_HOST_CALL = 10, /* a function of the application */
 };
 
-/* table: what the slots of the command buffer's binding table are, as many as it has; captured in
- * the call, and kept alive until the end. An entry without a buffer binds nothing. The same command
- * buffer may be in flight with any number of tables. */
+/* table: what the slots of the command buffer's binding table are, at least as many as it has;
+ * entries beyond those, and the table of a command buffer without slots, are not looked at.
+ * Captured in the call, and kept alive until the end. An entry without a buffer binds nothing. The
+ * same command buffer may be in flight with any number of tables. */
 struct agx_op_execute {
    struct agx_command_buffer *commands;
    const struct agx_buffer_ref *table;
@@ -74,8 +77,8 @@ enum agx_alloca_flags {
  * signals fail with AGX_RESOURCE_EXHAUSTED. Operation flags: enum agx_alloca_flags. */
 struct agx_op_alloca {
    struct agx_pool *pool; /* NULL: the device's own */
-   uint64_t size_B;
-   uint64_t align_B; /* a power of two up to the device's page; 0: 256 */
+   uint64_t size_B;       /* 0 to 2^37; one of 0 bytes has an address too */
+   uint64_t align_B;      /* a power of two up to the device's page; 0: 256 */
    struct agx_buffer **out_buffer;
 };
 
@@ -94,6 +97,9 @@ struct agx_op_dealloca {
    struct agx_buffer *buffer;
 };
 
+/* How an operation ended: AGX_OK, or why it failed, with the text as this thread's error. */
+typedef void (*agx_op_end_fn)(void *user, uint64_t tag, agx_status status);
+
 /* One operation: runs when all its waits are reached, signals when it is done. A wait may
  * name a value that is not submitted yet. When a wait fails, all signals of the operation
  * fail with the same status and text, and it does not run, unless the GPU had it already:
@@ -104,8 +110,10 @@ struct agx_op {
    uint64_t flags;  /* of its kind */
    uint64_t queues; /* a bit for each that may take it, of which the lowest does; 0: any */
    const struct agx_point *waits;
-   const struct agx_point *signals;   /* values that are not reached yet */
-   uint32_t wait_count, signal_count; /* up to 32 each */
+   const struct agx_point *signals; /* values that are not reached yet */
+   /* Up to AGX_MAX_OP_POINTS each. More than 32 take barriers of the library's own, before or after
+    * the operation, and a semaphore: `end` may then come before the signals from the 32nd on. */
+   uint32_t wait_count, signal_count;
    union {
       struct agx_op_execute execute;
       struct agx_op_dispatch dispatch;
@@ -118,6 +126,18 @@ struct agx_op {
       struct agx_op_dealloca dealloca;
       uint64_t reserved[16];
    } u;
+   /* end: called once for each operation that agx_submit has queued, however it ended: done, failed
+    * by itself or by a wait, lost with its queue or device, cancelled. Its signals are published
+    * before, so what waits for them may be further already; its references are released before,
+    * and no hardware uses its memory any more, also where the signals of a lost queue failed
+    * earlier. It is called from the thread that notices the end, which may be within agx_submit,
+    * without any lock of the library; ends of different operations may be called at once, in any
+    * order. It may call the whole library, releasing last references and submitting included, but
+    * must not block. It costs no heap, and hurries nothing: where no thread, watch or operation
+    * waits for the work on the GPU, its end may be noticed some 20 ms after. NULL: none. */
+   agx_op_end_fn end;
+   void *end_user;
+   uint64_t tag; /* the application's: for end, and in the records of a profile */
 };
 
 /* Queues the operations in order; they are ordered among each other only by their points.
@@ -130,7 +150,8 @@ struct agx_op {
 AGX_API AGX_MUST_CHECK agx_status agx_submit(struct agx_device *device, const struct agx_op *ops,
                                              uint32_t count, uint32_t *out_queued);
 
-/* Releases the caller's reference to a buffer of any kind when all points, up to 32, are reached,
+/* Releases the caller's reference to a buffer of any kind when all points, up to
+ * AGX_MAX_OP_POINTS, are reached,
  * or one has failed; at once without points. Costs no thread and no heap. When it fails, the
  * reference is still the caller's. */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_release_after(struct agx_buffer *buffer,

@@ -27,7 +27,9 @@ extern "C" {
  *   AGX_CANCELLED            agx_device_cancel.
  *
  * Other failures of files are agx_op_file's (agx/file.h); host functions and agx_semaphore_fail
- * fail it with what they give. What waits for a failed value fails the same. The library itself
+ * fail it with what they give. What waits for a value that it had not reached fails the same; a
+ * value that it had stays reached, unless the device has AGX_DEVICE_FAILURE_WINS
+ * (agx_semaphore_query tells the failure in either case). The library itself
  * fails none with AGX_DEADLINE_EXCEEDED: where the application doesn't either, that status of a
  * wait always means "not yet". */
 
@@ -88,6 +90,41 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_watch(struct agx_semaphore *sema
                                                       struct agx_watch *watch);
 /* True: it will never be called. False: it was; and it is over, unless this is called from it. */
 AGX_API bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *watch);
+
+/* ---- observers -------------------------------------------------------- */
+
+struct agx_observer;
+
+/* status AGX_OK and the value reached, or the failure, with its text as this thread's error, and
+ * the value reached before it. */
+typedef void (*agx_observer_fn)(struct agx_observer *observer, agx_status status, uint64_t value);
+
+/* The application's memory, which stays in place while it observes. */
+struct agx_observer {
+   agx_observer_fn fn;
+   void *user;
+   uint64_t value;    /* known already; afterwards what fn was called with last */
+   void *reserved[8]; /* the library's */
+};
+
+/* From now on calls observer->fn whenever the semaphore's value has grown above observer->value,
+ * and a last time when it has failed, until agx_semaphore_unobserve. What happened before counts,
+ * too, and is told within this call. The values of calls grow, and the last one is told; of several
+ * changes in short succession one call may tell. The calls of an observer come one after the other,
+ * those of different ones at any time, each from the thread that notices the change, without any
+ * lock of the library. fn may call whatever it likes, but must not block. Work on the GPU that will
+ * signal the semaphore is looked after as for a thread that waits. The semaphore is retained until
+ * agx_semaphore_unobserve. Costs no heap; any number of observers of a semaphore. An observer that
+ * observes already must not be given again. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_observe(struct agx_semaphore *semaphore,
+                                                        struct agx_observer *observer);
+/* Ends it. Afterwards fn is not called any more, and no other thread is in it: a call that goes on
+ * is waited for, unless this is called from it. The memory is the caller's again then, in fn as
+ * well, and may observe anew. Of threads that call this at once each waits; an observer that
+ * observes nothing is no mistake, if it has observed the semaphore, or is zeros. Two functions that
+ * end each other's observers would wait forever. */
+AGX_API void agx_semaphore_unobserve(struct agx_semaphore *semaphore,
+                                     struct agx_observer *observer);
 
 /* ---- beyond this device ----------------------------------------------- */
 

@@ -128,7 +128,6 @@ static void bad_requests_leave_no_trace(void **state)
       agx_status status;
       const char *part;
    } bad[] = {
-      {{.size_B = 0}, AGX_INVALID_ARGUMENT, "0 bytes"},
       {{.size_B = (1ull << 37) + 1}, AGX_INVALID_ARGUMENT, "137438953473"},
       {{.pool = pool, .size_B = BLOCK_B + 1}, AGX_INVALID_ARGUMENT, "65537"},
       {{.size_B = 4, .flags = 8}, AGX_INVALID_ARGUMENT, "flags 0x8"},
@@ -137,7 +136,7 @@ static void bad_requests_leave_no_trace(void **state)
    assert_ok(agx_semaphore_signal(reached, 1));
    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
       assert_fails(allocate(f, bad[i].it, &buffer), bad[i].status, bad[i].part);
-      if (i != 3) /* which is refused before anything else */
+      if (i != 2) /* which is refused before anything else */
          assert_null(buffer);
    }
    assert_fails(allocate(f, (struct request){.size_B = 4}, NULL), AGX_INVALID_ARGUMENT,
@@ -150,6 +149,32 @@ static void bad_requests_leave_no_trace(void **state)
    fixture_close(&other);
    agx_release(reached);
    agx_release(pool);
+}
+
+/* At once, and behind a value that is not signalled yet, where it gets addresses of its own. */
+static void nothing_can_be_allocated(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_semaphore *gate = fixture_semaphore(f), *timeline = fixture_semaphore(f);
+   struct agx_buffer *buffers[2];
+   struct agx_buffer_info info = {.size = sizeof(info)};
+   assert_ok(allocate(f, (struct request){.signal = conformance_point(timeline, 1)}, &buffers[0]));
+   assert_ok(allocate(f,
+                      (struct request){.wait = conformance_point(gate, 1),
+                                       .signal = conformance_point(timeline, 2)},
+                      &buffers[1]));
+   assert_ok(agx_semaphore_signal(gate, 1));
+   assert_ok(fixture_wait(timeline, 2));
+   for (int i = 0; i < 2; i++) {
+      agx_buffer_get_info(buffers[i], &info);
+      assert_true(info.address != 0);
+      assert_int_equal(info.size_B, 0);
+      assert_int_equal(info.state, AGX_BUFFER_LIVE);
+      assert_ok(give_back(f, buffers[i], (struct request){0}));
+      agx_release(buffers[i]);
+   }
+   agx_release(gate);
+   agx_release(timeline);
 }
 
 /* Requests that wait are cancelled like other operations; a cancelled one takes no memory. */
@@ -294,6 +319,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(dealloca_of_other_buffers_is_a_barrier),
       cmocka_unit_test(indeterminate_lifetimes_end_with_the_object),
       cmocka_unit_test(bad_requests_leave_no_trace),
+      cmocka_unit_test(nothing_can_be_allocated),
       cmocka_unit_test(waiting_allocations_can_be_cancelled),
       cmocka_unit_test(release_after_waits_for_its_points),
       cmocka_unit_test(threads_share_a_full_pool),

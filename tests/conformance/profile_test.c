@@ -286,6 +286,110 @@ static void labels_are_told(void **state)
    profiled_end(&s);
 }
 
+/* Commands are counted, not launches: a fill of nothing is one without any. */
+static void commands_are_numbered(void **state)
+{
+   struct profiled s;
+   struct told told;
+   profiled_begin(&s, state);
+   struct agx_command_buffer *commands = start(&s, NULL);
+   const struct agx_buffer_ref some = {s.w.buffers[0], 0, 64}, none = {s.w.buffers[0], 0, 0};
+   static uint8_t data[AGX_MAX_UPDATE_B];
+   uint32_t *words;
+   struct agx_buffer *room = fixture_buffer(s.w.f, sizeof(data), &words);
+   const struct agx_buffer_ref large = {room, 0, sizeof(data)};
+   const uint32_t pattern = 3;
+   count(&s, commands);                                  /* 0 */
+   assert_ok(agx_cmd_fill(commands, none, &pattern, 4)); /* 1 */
+   assert_ok(agx_cmd_fill(commands, none, &pattern, 4)); /* 2 */
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_cmd_fill(commands, some, &pattern, 4)); /* 3 */
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_cmd_update(commands, NULL, none));  /* 4 */
+   add(&s, commands, 5);                             /* 5 */
+   assert_ok(agx_cmd_update(commands, data, large)); /* 6, in two launches */
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   count(&s, commands); /* 7 */
+   begin(s.w.f, &told, AGX_PROFILE_DISPATCH);
+   conformance_run(s.w.f, commands);
+   assert_ok(agx_profile_end(s.w.f->device));
+   static const uint32_t expected[] = {0, 3, 5, 6, 6, 7};
+   assert_int_equal(told.count, 6);
+   for (uint32_t i = 0; i < 6; i++)
+      assert_int_equal(told.records[i].command_index, expected[i]);
+   struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_DISPATCH);
+   desc.filter.has_command_index = true;
+   desc.filter.command_index = 6;
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
+   assert_ok(agx_profile_begin(s.w.f->device, &desc));
+   assert_ok(fixture_submit(s.w.f, commands, NO_POINT, conformance_point(done, 1)));
+   assert_ok(fixture_wait(done, 1));
+   assert_ok(agx_profile_end(s.w.f->device));
+   assert_int_equal(told.count, 2);
+   assert_int_equal(told.records[1].command_index, 6);
+   agx_release(done);
+   agx_release(commands);
+   agx_release(room);
+   profiled_end(&s);
+}
+
+/* What the application calls its operations, and how much they move. */
+static void operations_are_tagged(void **state)
+{
+   struct profiled s;
+   struct told told;
+   profiled_begin(&s, state);
+   struct agx_semaphore *done = fixture_semaphore(s.w.f);
+   begin(s.w.f, &told, AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH);
+   const struct agx_point points[] = {{done, 1}, {done, 2}, {done, 3}};
+   const struct agx_op ops[] = {
+      {.size = sizeof(ops[0]),
+       .kind = AGX_OP_FILL,
+       .signals = &points[0],
+       .signal_count = 1,
+       .u.fill = {{s.w.buffers[0], 64, 128}, {1}, 1},
+       .tag = 11},
+      {.size = sizeof(ops[0]),
+       .kind = AGX_OP_COPY,
+       .waits = &points[0],
+       .wait_count = 1,
+       .signals = &points[1],
+       .signal_count = 1,
+       .u.copy = {{s.w.buffers[0], 64, 32}, {s.w.buffers[1], 0, 32}},
+       .tag = 1ull << 63},
+      {.size = sizeof(ops[0]),
+       .kind = AGX_OP_BARRIER,
+       .waits = &points[1],
+       .wait_count = 1,
+       .signals = &points[2],
+       .signal_count = 1,
+       .tag = 13},
+   };
+   assert_ok(agx_submit(s.w.f->device, ops, 3, NULL));
+   assert_ok(fixture_wait(done, 3));
+   assert_ok(agx_profile_end(s.w.f->device));
+   uint32_t operations = 0, dispatches = 0;
+   for (uint32_t i = 0; i < told.count; i++) {
+      const struct agx_profile_record *it = &told.records[i];
+      if (it->kind == AGX_PROFILE_RECORD_QUEUE) {
+         operations++;
+         assert_true(it->tag == (it->operation == AGX_OP_FILL   ? 11
+                                 : it->operation == AGX_OP_COPY ? 1ull << 63
+                                                                : 13));
+         assert_int_equal(it->payload_B, it->operation == AGX_OP_FILL   ? 128
+                                         : it->operation == AGX_OP_COPY ? 32
+                                                                        : 0);
+      } else {
+         dispatches++;
+         assert_true(it->tag == 11 || it->tag == 1ull << 63);
+      }
+   }
+   assert_int_equal(operations, 3);
+   assert_int_equal(dispatches, 2);
+   agx_release(done);
+   profiled_end(&s);
+}
+
 /* Bound by a table, a command buffer runs as another one, and is told of as itself. */
 static void tables_are_told_as_their_command_buffer(void **state)
 {
@@ -334,6 +438,8 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatch_profiling_records_command_buffer_dispatch),
       cmocka_unit_test(multi_dispatch_profiling_filters_command_index),
+      cmocka_unit_test(commands_are_numbered),
+      cmocka_unit_test(operations_are_tagged),
       cmocka_unit_test(dispatch_with_constants_and_bindings_while_profiling),
       cmocka_unit_test(dispatch_host_queue_event_profiling),
       cmocka_unit_test(dispatch_device_queue_event_profiling),

@@ -103,7 +103,7 @@ static void many_points_in_one_operation(void **state)
       COUNT = 32
    };
    struct fixture *f = conformance_device(state);
-   struct agx_point waits[COUNT + 1], signals[COUNT + 1];
+   struct agx_point waits[COUNT], signals[COUNT];
    for (int i = 0; i < COUNT; i++) {
       waits[i] = conformance_point(fixture_semaphore(f), 3);
       signals[i] = conformance_point(fixture_semaphore(f), 9);
@@ -111,9 +111,9 @@ static void many_points_in_one_operation(void **state)
    struct agx_op op = {.size = sizeof(op),
                        .waits = waits,
                        .signals = signals,
-                       .wait_count = COUNT + 1,
+                       .wait_count = AGX_MAX_OP_POINTS + 1,
                        .signal_count = COUNT};
-   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_OUT_OF_RANGE, "33");
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_OUT_OF_RANGE, "1025");
    op.wait_count = COUNT;
    assert_ok(agx_submit(f->device, &op, 1, NULL));
    for (int i = COUNT; i-- > 0;) {

@@ -381,7 +381,7 @@ static void operations_with_unknown_fields_are_refused(void **state)
    put_size(op, sizeof(struct agx_op) + MORE_B);
    op[sizeof(struct agx_op) + 3] = 1;
    assert_fails(agx_submit(set.f.device, (const struct agx_op *)op, 1, NULL), AGX_UNIMPLEMENTED,
-                "agx_op: a field at offset 179");
+                "agx_op: a field at offset 203");
    put_size(op, 0);
    assert_fails(agx_submit(set.f.device, (const struct agx_op *)op, 1, NULL), AGX_INVALID_ARGUMENT,
                 "agx_op: size is 0");

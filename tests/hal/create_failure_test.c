@@ -71,6 +71,7 @@ static const char *const others[] = {
    "agx_image_read",
    "agx_image_write",
    "agx_instance_enumerate",
+   "agx_instance_get_device_info",
    "agx_pool_get_stats",
    "agx_pool_trim",
    "agx_profile_end",
@@ -80,8 +81,10 @@ static const char *const others[] = {
    "agx_retain",
    "agx_semaphore_fail",
    "agx_semaphore_import_point", /* share_test */
+   "agx_semaphore_observe",
    "agx_semaphore_query",
    "agx_semaphore_signal",
+   "agx_semaphore_unobserve",
    "agx_semaphore_unwatch",
    "agx_semaphore_wait",
    "agx_semaphore_watch",

@@ -175,6 +175,7 @@ static void make_device(struct hostile *h)
       FIELD(agx_device_desc, size),           FIELD(agx_device_desc, next),
       FIELD(agx_device_desc, queue_count),    FIELD(agx_device_desc, max_parked),
       FIELD(agx_device_desc, memory_limit_B), FIELD(agx_device_desc, cache_limit_B),
+      FIELD(agx_device_desc, flags),
    };
    struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual"};
    struct agx_device *device = NULL;

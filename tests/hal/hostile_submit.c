@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 #define MAX_OPS    3
-#define MAX_POINTS 40 /* more than an operation takes */
+#define MAX_POINTS 40 /* more than a submission takes: operations are cut for it */
 
 /* What operations point at, for the call. */
 struct sources {
@@ -38,7 +38,9 @@ static void put_points(struct hostile *h, struct agx_point *points)
 static uint32_t point_count(struct hostile *h)
 {
    if (hostile_below(h, 16) == 0)
-      return (uint32_t)hostile_number(h) | 33; /* too many in any case */
+      return (uint32_t)hostile_number(h) | (AGX_MAX_OP_POINTS + 1); /* too many in any case */
+   if (hostile_below(h, 16) == 0)
+      return 33 + (uint32_t)hostile_below(h, MAX_POINTS - 32);
    return (uint32_t)hostile_below(h, 4);
 }
 

@@ -298,6 +298,26 @@ static void products_of_all_shapes(void **state)
    unsetenv("AGX_DEBUG");
 }
 
+/* What compilers of models use most: 16 by 16 by 16, bytes with signs into words, each matrix by
+ * rows and by columns. */
+static void bytes_of_models_multiply(void **state)
+{
+   struct agx_test_rng rng = {0x16};
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   for (unsigned rows = 0; rows < 16; rows++) {
+      struct product p = {.kind = &kinds[0],
+                          .m = 16,
+                          .n = 16,
+                          .k = 16,
+                          .line = 64,
+                          .rows = rows,
+                          .turns = 1 + rows % 3};
+      run_product(&f, &p, &rng, NULL);
+   }
+   fixture_close(&f);
+}
+
 /* 64 products of 255 by 255, and of -128 by either end: as far from 0 as sums get. */
 static void largest_sums_are_exact(void **state)
 {
@@ -427,9 +447,9 @@ static void elements_and_types(void **state)
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products_of_all_shapes), cmocka_unit_test(largest_sums_are_exact),
-      cmocka_unit_test(products_as_recorded),   cmocka_unit_test(large_shapes_find_registers),
-      cmocka_unit_test(elements_and_types),
+      cmocka_unit_test(bytes_of_models_multiply),    cmocka_unit_test(products_of_all_shapes),
+      cmocka_unit_test(largest_sums_are_exact),      cmocka_unit_test(products_as_recorded),
+      cmocka_unit_test(large_shapes_find_registers), cmocka_unit_test(elements_and_types),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

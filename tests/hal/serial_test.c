@@ -15,6 +15,7 @@ struct serial_work {
    struct work w;
    struct agx_semaphore *gate;
    _Atomic int calls;
+   struct agx_host_call *_Atomic deferred;
 };
 
 static void serial_open(struct serial_work *it)
@@ -156,6 +157,52 @@ static void failures_end_it_too(void **state)
    serial_close(&it);
 }
 
+static agx_status defer(void *user, const uint64_t args[4], struct agx_host_call *call)
+{
+   struct serial_work *it = user;
+   usleep(20000);
+   it->deferred = call;
+   it->calls++;
+   return AGX_DEFERRED;
+}
+
+/* It ends by this thread's next step; what waits for it is parked until then. */
+static void deferred_calls_are_left_open(void **state)
+{
+   struct serial_work it;
+   serial_open(&it);
+   assert_ok(submit_call(&it, defer, NO_POINT, (struct agx_point){it.w.done, 1}));
+   assert_int_equal(it.calls, 1);
+   assert_int_equal(value_of(it.w.done), 0);
+   assert_ok(fixture_submit(it.w.f, it.w.commands, (struct agx_point){it.w.done, 1},
+                            (struct agx_point){it.gate, 1}));
+   assert_ok(submit_call(&it, sleep_and_count, NO_POINT, NO_POINT));
+   assert_int_equal(it.calls, 2); /* others are waited for meanwhile */
+   agx_host_call_finish(it.deferred, AGX_OK, NULL);
+   assert_int_equal(value_of(it.w.done), 1);
+   serial_close(&it);
+}
+
+static agx_status finish_and_defer(void *user, const uint64_t args[4], struct agx_host_call *call)
+{
+   struct serial_work *it = user;
+   agx_host_call_finish(call, AGX_OK, NULL);
+   it->calls++;
+   return AGX_DEFERRED;
+}
+
+/* Its submission is another operation's before the function returns. */
+static void calls_that_ended_before_leave_nothing_open(void **state)
+{
+   struct serial_work it;
+   serial_open(&it);
+   for (uint64_t i = 1; i <= 200; i++) {
+      assert_ok(submit_call(&it, finish_and_defer, NO_POINT, (struct agx_point){it.w.done, i}));
+      assert_int_equal(value_of(it.w.done), i);
+   }
+   serial_close(&it);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -164,6 +211,8 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(functions_of_the_host_submit),
       cmocka_unit_test(watches_submit),
       cmocka_unit_test(failures_end_it_too),
+      cmocka_unit_test(deferred_calls_are_left_open),
+      cmocka_unit_test(calls_that_ended_before_leave_nothing_open),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

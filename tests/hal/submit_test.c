@@ -283,6 +283,207 @@ static void everything_may_be_released_in_flight(void **state)
    }
 }
 
+static void note_watch(struct agx_watch *watch, agx_status status, uint64_t value)
+{
+   *(agx_status *)watch->user = status;
+}
+
+/* What waits for a value that a semaphore reached before it failed: how all that comes to it
+ * afterwards ends. */
+static void check_reached_then_failed(uint64_t flags, agx_status expected)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual", .flags = flags};
+   struct fixture f = {0};
+   struct agx_watch watch = {.value = 1, .fn = note_watch};
+   struct agx_buffer *transient;
+   agx_status watched = AGX_UNKNOWN;
+   uint32_t *words;
+   uint64_t value;
+   assert_ok(agx_instance_create(NULL, &f.instance));
+   assert_ok(agx_device_open(f.instance, &desc, &f.device));
+   struct agx_semaphore *failed = fixture_semaphore(&f), *gate = fixture_semaphore(&f);
+   struct agx_semaphore *done[4];
+   struct agx_buffer *buffer = fixture_buffer(&f, 4096, &words);
+   for (int i = 0; i < 4; i++)
+      done[i] = fixture_semaphore(&f);
+   assert_ok(agx_semaphore_signal(failed, 1));
+   const struct agx_point reached = {failed, 1};
+   assert_ok(fixture_submit(&f, NULL, reached, (struct agx_point){done[0], 1})); /* before */
+   const struct agx_point both[] = {reached, {gate, 1}};
+   const struct agx_point last = {done[1], 1}, filled = {done[2], 1}, made = {done[3], 1};
+   struct agx_op ops[] = {
+      {.kind = AGX_OP_BARRIER, .waits = both, .wait_count = 2, .signals = &last},
+      {.kind = AGX_OP_FILL,
+       .waits = &reached,
+       .wait_count = 1,
+       .signals = &filled,
+       .u.fill = {.target = {buffer, 0, 4096}, .pattern = {7}, .pattern_B = 1}},
+      {.kind = AGX_OP_ALLOCA,
+       .waits = &reached,
+       .wait_count = 1,
+       .signals = &made,
+       .u.alloca = {.size_B = 256, .out_buffer = &transient}},
+   };
+   for (int i = 0; i < 3; i++) {
+      ops[i].size = sizeof(ops[i]);
+      ops[i].signal_count = 1;
+   }
+   assert_ok(agx_submit(f.device, &ops[0], 1, NULL)); /* parked for the gate */
+   agx_semaphore_fail(failed, AGX_DATA_LOSS, "failed after it");
+   assert_ok(agx_submit(f.device, &ops[1], 2, NULL));
+   assert_ok(agx_semaphore_signal(gate, 1));
+   assert_int_equal(fixture_wait(failed, 1), expected);
+   assert_fails(fixture_wait(failed, 2), AGX_DATA_LOSS, "failed after it");
+   assert_fails(agx_semaphore_query(failed, &value), AGX_DATA_LOSS, "failed after it");
+   assert_ok(fixture_wait(done[0], 1));
+   for (int i = 1; i < 4; i++)
+      assert_int_equal(fixture_wait(done[i], 1), expected);
+   assert_int_equal(words[0], expected == AGX_OK ? 0x07070707 : 0);
+   watch.user = &watched;
+   assert_ok(agx_semaphore_watch(failed, &watch));
+   assert_int_equal(watched, expected);
+   for (int i = 0; i < 4; i++)
+      agx_release(done[i]);
+   agx_release(transient);
+   agx_release(buffer);
+   agx_release(gate);
+   agx_release(failed);
+   fixture_close(&f);
+}
+
+static void reached_values_stay_reached(void **state)
+{
+   check_reached_then_failed(0, AGX_OK);
+}
+
+static void failures_win_where_the_device_says_so(void **state)
+{
+   check_reached_then_failed(AGX_DEVICE_FAILURE_WINS, AGX_DATA_LOSS);
+}
+
+#define POINTS 100
+
+/* Semaphores, and the points of all of them at 1. */
+struct crowd {
+   struct agx_semaphore *semaphores[POINTS];
+   struct agx_point points[POINTS];
+};
+
+static void crowd_begin(struct crowd *crowd, struct fixture *f)
+{
+   for (uint32_t i = 0; i < POINTS; i++) {
+      crowd->semaphores[i] = fixture_semaphore(f);
+      crowd->points[i] = (struct agx_point){crowd->semaphores[i], 1};
+   }
+}
+
+static void crowd_end(struct crowd *crowd)
+{
+   for (uint32_t i = 0; i < POINTS; i++)
+      agx_release(crowd->semaphores[i]);
+}
+
+static struct agx_op crowded_fill(struct agx_buffer *buffer, const struct crowd *in,
+                                  const struct crowd *out)
+{
+   return (struct agx_op){.size = sizeof(struct agx_op),
+                          .kind = AGX_OP_FILL,
+                          .waits = in->points,
+                          .wait_count = POINTS,
+                          .signals = out->points,
+                          .signal_count = POINTS,
+                          .u.fill = {{buffer, 0, 256}, {5}, 1}};
+}
+
+static void operations_have_many_points(void **state)
+{
+   struct fixture *f = *state;
+   struct crowd in, out;
+   uint32_t *words;
+   uint64_t value;
+   struct agx_buffer *buffer = fixture_buffer(f, 256, &words);
+   crowd_begin(&in, f);
+   crowd_begin(&out, f);
+   const struct agx_op op = crowded_fill(buffer, &in, &out);
+   assert_ok(agx_submit(f->device, &op, 1, NULL));
+   for (uint32_t i = POINTS; i-- > 1;)
+      assert_ok(agx_semaphore_signal(in.semaphores[i], 1));
+   assert_int_equal(agx_semaphore_wait(out.points, POINTS, true, 0), AGX_DEADLINE_EXCEEDED);
+   assert_int_equal(words[0], 0);
+   assert_ok(agx_semaphore_signal(in.semaphores[0], 1));
+   assert_ok(agx_semaphore_wait(out.points, POINTS, false, AGX_DEADLINE_NEVER));
+   assert_int_equal(words[63], 0x05050505);
+   for (uint32_t i = 0; i < POINTS; i++) {
+      assert_ok(agx_semaphore_query(out.semaphores[i], &value));
+      assert_int_equal(value, 1);
+   }
+   crowd_end(&in);
+   crowd_end(&out);
+   agx_release(buffer);
+}
+
+static void one_of_many_fails_all(void **state)
+{
+   struct fixture *f = *state;
+   struct crowd in, out;
+   uint32_t *words;
+   struct agx_buffer *buffer = fixture_buffer(f, 256, &words);
+   crowd_begin(&in, f);
+   crowd_begin(&out, f);
+   const struct agx_op op = crowded_fill(buffer, &in, &out);
+   assert_ok(agx_submit(f->device, &op, 1, NULL));
+   agx_semaphore_fail(in.semaphores[70], AGX_ABORTED, "one of many");
+   for (uint32_t i = 0; i < POINTS; i++)
+      (void)!agx_semaphore_signal(in.semaphores[i], 1);
+   for (uint32_t i = 0; i < POINTS; i++)
+      assert_fails(fixture_wait(out.semaphores[i], 1), AGX_ABORTED, "one of many");
+   assert_int_equal(words[0], 0);
+   crowd_end(&in);
+   crowd_end(&out);
+   agx_release(buffer);
+}
+
+static void bad_points_of_many_are_refused(void **state)
+{
+   struct fixture *f = *state;
+   struct crowd in, out;
+   uint32_t *words;
+   uint64_t value;
+   struct agx_buffer *buffer = fixture_buffer(f, 256, &words);
+   crowd_begin(&in, f);
+   crowd_begin(&out, f);
+   struct agx_op op = crowded_fill(buffer, &in, &out);
+   op.wait_count = 1025;
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_OUT_OF_RANGE, "the limit is 1024");
+   op.wait_count = POINTS;
+   out.points[90] = out.points[3];
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT,
+                "signal 90 is of a semaphore named before");
+   out.points[90] = (struct agx_point){out.semaphores[90], 0};
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "signal 90");
+   out.points[90] = (struct agx_point){0};
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "signal 90 is NULL");
+   out.points[90] = (struct agx_point){out.semaphores[90], 1};
+   op.u.fill.pattern_B = 3; /* which is found when the waits are gathered */
+   assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "pattern");
+   for (uint32_t i = 0; i < POINTS; i++) {
+      assert_ok(agx_semaphore_signal(in.semaphores[i], 1));
+      assert_ok(agx_semaphore_query(out.semaphores[i], &value));
+      assert_int_equal(value, 0);
+   }
+   crowd_end(&in);
+   crowd_end(&out);
+   agx_release(buffer);
+}
+
+static void devices_have_no_other_flags(void **state)
+{
+   struct fixture *f = *state;
+   struct agx_device *device;
+   const struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual", .flags = 2};
+   assert_fails(agx_device_open(f->instance, &desc, &device), AGX_INVALID_ARGUMENT, "flags");
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -296,6 +497,12 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(waits_for_all_and_for_any),
       cmocka_unit_test(threads_submit_and_wait_at_once),
       cmocka_unit_test(everything_may_be_released_in_flight),
+      cmocka_unit_test(reached_values_stay_reached),
+      cmocka_unit_test(failures_win_where_the_device_says_so),
+      cmocka_unit_test(devices_have_no_other_flags),
+      cmocka_unit_test(operations_have_many_points),
+      cmocka_unit_test(one_of_many_fails_all),
+      cmocka_unit_test(bad_points_of_many_are_refused),
    };
    return cmocka_run_group_tests(tests, open_device, close_device);
 }

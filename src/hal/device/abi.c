@@ -60,11 +60,12 @@ PINNED(agx_profile_filter, 32);  /* inside agx_profile_desc */
 PINNED(agx_profile_counter, 16); /* arrays that the library gives */
 PINNED(agx_image_region, 32);    /* its functions know no size */
 PINNED(agx_watch, 88);           /* the program's memory, which the library writes to */
+PINNED(agx_observer, 88);        /* the same */
 PINNED(agx_alloc_callbacks, 24);
 PINNED(agx_release_callback, 16); /* passed by value */
 
 /* Operations come in arrays, too, but say their size, by which agx_submit goes on to the next. What
- * each kind has may fill the union, without moving what comes behind it one day. */
-PINNED(agx_op, 176);
+ * each kind has may fill the union, without moving what comes behind it. */
+PINNED(agx_op, 200);
 _Static_assert(offsetof(struct agx_op, u) == 48, "where all kinds begin");
 _Static_assert(sizeof(((struct agx_op *)0)->u) == 128, "no kind has more than is reserved");

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/executable/digest.h"
 #include "hal/host/host_pool.h"
 #include "hal/memory/state.h"
 #include "hal/profile/profile.h"
@@ -116,6 +117,7 @@ static const struct agx_sync_hooks sync_hooks = {
    .types = {[AGX_OP_READ] = &agx_file_read_op,
              [AGX_OP_WRITE] = &agx_file_write_op,
              [AGX_OP_HOST_CALL] = &agx_host_call_op},
+   .host_transfer = &agx_host_transfer_op,
    .is_host_thread = agx_host_pool_is_here,
 };
 
@@ -190,10 +192,27 @@ agx_status agx_device_open(struct agx_instance *instance, const struct agx_devic
 
 /* ---- queries ---------------------------------------------------------- */
 
-void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info)
+/* Of what the kernel tells that doesn't change from boot to boot. */
+static void make_uuid(const struct agxw_device_info *winsys, uint8_t uuid[16])
 {
-   const struct agxw_device_info *winsys = agxw_device_info(device->context.winsys);
-   struct agx_device_info info = {
+   uint8_t digest_B[AGX_DIGEST_B];
+   struct agx_digest digest;
+   agx_digest_init(&digest);
+   agx_digest_add_text(&digest, winsys->is_virtual ? "agxhal virtual device" : "agxhal device");
+   agx_digest_add_text(&digest, winsys->chip ? winsys->chip->name : NULL);
+   agx_digest_add_u64(&digest, winsys->cluster_count);
+   for (uint32_t i = 0; i < winsys->cluster_count; i++)
+      agx_digest_add_u64(&digest, winsys->core_masks[i]);
+   agx_digest_end(&digest, digest_B);
+   memcpy(uuid, digest_B, 16);
+   uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x80);
+   uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
+static void describe(const struct agxw_device_info *winsys, uint32_t queue_count,
+                     struct agx_device_info *out)
+{
+   *out = (struct agx_device_info){
       .is_virtual = winsys->is_virtual,
       .core_count = winsys->core_count,
       .max_khz = winsys->max_khz,
@@ -204,13 +223,35 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
       .max_push_B = AGX_MAX_PUSH_B,
       .max_bindings = AGX_MAX_BINDINGS,
       .max_workgroups = {0x7fffffff, 65535, 65535},
-      .queue_count = device->sync.queue_count,
+      .queue_count = queue_count,
       .max_binding_B = AGX_MAX_BINDING_B,
    };
-   snprintf(info.name, sizeof(info.name), "%s", winsys->name);
-   snprintf(info.node, sizeof(info.node), "%s", winsys->node);
-   snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip ? winsys->chip->name : "none");
+   snprintf(out->name, sizeof(out->name), "%s", winsys->name);
+   snprintf(out->node, sizeof(out->node), "%s", winsys->node);
+   snprintf(out->chip, sizeof(out->chip), "%s", winsys->chip ? winsys->chip->name : "none");
+   make_uuid(winsys, out->uuid);
+}
+
+void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info)
+{
+   struct agx_device_info info;
+   describe(agxw_device_info(device->context.winsys), device->sync.queue_count, &info);
    agx_info_write_or_log(device, "agx_device_info", out_info, &info, sizeof(info));
+}
+
+agx_status agx_instance_get_device_info(struct agx_instance *instance, const char *name,
+                                        struct agx_device_info *out_info)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc), .name = name, .capture_path = ""};
+   struct agx_kmd *kmd = NULL;
+   struct agxw_device *winsys = NULL;
+   struct agx_device_info info;
+   AGX_TRY(agx_info_check("agx_device_info", out_info));
+   AGX_TRY(open_kmd(&desc, &kmd));
+   AGX_TRY(agxw_device_create(kmd, &instance->alloc, &winsys));
+   describe(agxw_device_info(winsys), 0, &info);
+   agxw_device_destroy(winsys);
+   return agx_info_write("agx_device_info", out_info, &info, sizeof(info));
 }
 
 agx_status agx_device_status(struct agx_device *device)

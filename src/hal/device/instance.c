@@ -5,6 +5,8 @@
  */
 #include "hal/device/instance.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
@@ -59,14 +61,35 @@ static void describe_node(const struct agxw_node_info *found, struct agx_node *n
    memcpy(node->reason, found->reason, sizeof(node->reason));
 }
 
+/* The virtual device, if the environment names it. */
+static bool find_virtual(struct agx_node *node)
+{
+   const char *name = getenv("AGX_DEVICE");
+   struct agx_kmd *kmd = NULL;
+   if (!name || (strcmp(name, "virtual") != 0 && strncmp(name, "virtual:", 8) != 0))
+      return false;
+   *node = (struct agx_node){.driver = "virtual"};
+   snprintf(node->path, sizeof(node->path), "%s", name);
+   node->status = agxw_kmd_open(node->path, NULL, &kmd);
+   if (node->status == AGX_OK)
+      kmd->ops->close(kmd);
+   else
+      snprintf(node->reason, sizeof(node->reason), "%s", agx_error_peek());
+   return true;
+}
+
 agx_status agx_instance_enumerate(struct agx_instance *instance, uint32_t *count,
                                   struct agx_node *nodes)
 {
    struct agxw_node_info found[AGXW_MAX_NODES];
+   struct agx_node first;
    uint32_t found_count = 0, capacity = nodes ? *count : 0;
    AGX_TRY(agxw_enumerate(found, &found_count));
-   for (uint32_t i = 0; i < AGX_MIN(found_count, capacity); i++)
-      describe_node(&found[i], &nodes[i]);
-   *count = found_count;
+   const uint32_t before = find_virtual(&first);
+   if (before && capacity)
+      nodes[0] = first;
+   for (uint32_t i = before; i < AGX_MIN(before + found_count, capacity); i++)
+      describe_node(&found[i - before], &nodes[i]);
+   *count = before + found_count;
    return AGX_OK;
 }

@@ -187,6 +187,20 @@ agx_status agx_executable_check(const struct agx_executable *executable,
    return AGX_OK;
 }
 
+/* The application's tag, and which of the entry points each is. */
+static void name_entries(struct agx_executable *executable, uint64_t tag)
+{
+   for (uint32_t i = 0; i < executable->entry_count; i++) {
+      struct agx_executable *entry = agx_executable_entry(executable, i);
+      entry->tag = tag;
+      entry->entry = i;
+      if (entry->unchecked) {
+         entry->unchecked->tag = tag;
+         entry->unchecked->entry = i;
+      }
+   }
+}
+
 agx_status agx_executable_create(struct agx_device *device, const struct agx_executable_desc *desc,
                                  struct agx_executable **out_executable)
 {
@@ -198,6 +212,8 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    uint64_t start_ns = agx_profile_host_begin(device);
    AGX_TRY(agx_executable_load(device, &read, &module));
    agx_status status = create(device, module, read.entry, out_executable);
+   if (status == AGX_OK)
+      name_entries(*out_executable, read.tag);
    agx_module_release(module);
    agx_profile_host_end(device, "load executable", read.entry, start_ns);
    return status;

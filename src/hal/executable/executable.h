@@ -18,6 +18,8 @@ struct agx_executable {
     * Each holds on to what it needs. */
    struct agx_executable **entries;
    uint32_t entry_count;
+   uint64_t tag;               /* the application's; of the entries and of unchecked, too */
+   uint32_t entry;             /* its number among the entries */
    bool is_own;                /* the driver's own, which don't keep the device */
    struct agxw_bo *bo;         /* machine code, in the USC window */
    uint32_t code_offset_B;     /* of the main program from the start of the window */

@@ -13,6 +13,7 @@
 #include "hal/executable/executable.h"
 #include "hal/executable/state.h"
 #include "hal/executable/executable_cache.h"
+#include "program/bundle.h"
 
 #define MAX_SPECIALIZATIONS 64
 #define AGX_EXECUTABLE_FLAGS                                                                       \
@@ -217,16 +218,10 @@ static agx_status load_elf(struct agx_device *device, const struct agx_executabl
    if (desc->vertex)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "executable: vertex input for an ELF file, which has its own");
-   AGX_TRY(
-      agx_module_read_elf(desc->data, desc->data_B, agx_context_of(device)->alloc, out_module));
-   const char *compiled_for = (*out_module)->programs[0]->chip;
-   const char *chip = agxw_device_info(agx_context_of(device)->winsys)->chip->name;
-   agx_status status = AGX_OK;
-   if (strcmp(compiled_for, chip) != 0)
-      status = AGX_FAIL(AGX_INCOMPATIBLE, "executable: compiled for %s; this device is %s",
-                        compiled_for, chip);
-   if (status == AGX_OK)
-      status = pick(desc, *out_module);
+   AGX_TRY(agx_bundle_read_module(desc->data, desc->data_B,
+                                  agxw_device_info(agx_context_of(device)->winsys)->chip->name,
+                                  agx_context_of(device)->alloc, out_module));
+   agx_status status = pick(desc, *out_module);
    if (status == AGX_OK)
       return AGX_OK;
    agx_module_release(*out_module);

@@ -5,6 +5,7 @@
  * so. A call is an object of its own, because it may outlive its submission: its function still
  * runs after agx_host_call_finish, or after the signals went ahead (AGX_HOST_CALL_NON_BLOCKING).
  */
+#include "base/debug.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/host/state.h"
@@ -19,6 +20,7 @@ struct agx_host_call {
    struct agx_host_job job;
    struct agx_device *device;         /* retained until the call is over */
    struct agx_submission *submission; /* NULL: it doesn't wait for the call */
+   uint64_t number;                   /* of the submission */
    struct agx_op_host_call op;
    struct agx_profile *session; /* retained until the function has returned; NULL: none */
    _Atomic uint32_t references; /* held by the thread that runs the function, and by the one that is
@@ -100,6 +102,8 @@ static bool run_call(struct agx_host_job *job)
    agx_profile_release(call->session);
    if (status != AGX_DEFERRED)
       finish(call, status == AGX_OK ? AGX_OK : failure_of(status, agx_error_peek()));
+   else if (call->submission && agx_context_of(call->device)->debug & AGX_DEBUG_SERIAL)
+      agx_submission_leave_open(call->submission, call->number);
    drop_reference(call);
    return false;
 }
@@ -166,6 +170,7 @@ static agx_status run(struct agx_submission *submission)
    struct agx_host_call *call = state->call;
    bool is_apart = call->op.flags & AGX_HOST_CALL_NON_BLOCKING;
    call->submission = is_apart ? NULL : submission;
+   call->number = submission->number;
    call->session = agx_profile_retain_for_spans(call->device);
    state->call = NULL; /* before the call is over and drop looks */
    agx_status status = agx_host_pool_post(agx_host_of(call->device)->pool, &call->job);

@@ -39,4 +39,5 @@ void agx_host_calls_fini(struct agx_host_calls *calls, const struct agx_host_all
 /* The kinds of operations that this room implements (host_call.c, file_op.c), for struct
  * agx_sync_hooks. */
 struct agx_op_type;
-extern const struct agx_op_type agx_host_call_op, agx_file_read_op, agx_file_write_op;
+extern const struct agx_op_type agx_host_call_op, agx_file_read_op, agx_file_write_op,
+   agx_host_transfer_op;

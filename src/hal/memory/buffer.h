@@ -38,7 +38,10 @@ struct agx_buffer {
    _Atomic uint32_t state;           /* enum agx_buffer_state */
    _Atomic uint32_t mappings;        /* agx_buffer_map_range without its agx_buffer_unmap */
    bool is_imported, is_reservation; /* agx_vmem_reserve */
-   uint8_t *host;                    /* bo's memory where its owner has mapped it; else NULL */
+   /* Imported, and `host` is all of it: its addresses have no memory behind them, so that what gets
+    * there by mistake faults. */
+   bool is_host_only;
+   uint8_t *host; /* bo's memory where its owner has mapped it; else NULL */
    const struct agx_buffer_storage *storage; /* NULL: bo is its memory from first to last */
    char label[AGX_BUFFER_LABEL_BYTES];
 };

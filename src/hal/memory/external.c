@@ -263,11 +263,62 @@ static agx_status make(struct agx_device *device, const struct source *source,
    return AGX_OK;
 }
 
+/* That the host may access all of the range. */
+static agx_status check_mapped(const void *pointer, uint64_t size_B, bool writes)
+{
+   uint64_t at = (uintptr_t)pointer, end = at + size_B;
+   FILE *maps = fopen("/proc/self/maps", "re");
+   struct area area;
+   if (!maps)
+      return agx_status_fail_errno(errno, "import: /proc/self/maps");
+   while (at < end && read_area(maps, &area)) {
+      if (area.end <= at)
+         continue;
+      if (area.start > at || area.access[0] != 'r' || (writes && area.access[1] != 'w'))
+         break;
+      at = area.end;
+   }
+   fclose(maps);
+   if (at < end)
+      return AGX_FAIL(AGX_UNAVAILABLE, "host memory at %#" PRIx64 ": it is not mapped for %s", at,
+                      writes ? "reading and writing" : "reading");
+   return AGX_OK;
+}
+
+/* Whether operations of the host can serve all that the buffer is to be used for. */
+static bool is_for_host(const struct agx_external *external, const struct agx_buffer_desc *desc)
+{
+   return external->kind == AGX_EXTERNAL_HOST_POINTER && external->pointer &&
+          !(desc->usage & (AGX_USAGE_DISPATCH | AGX_USAGE_SHARING_EXPORT));
+}
+
+/* A buffer that only the host reaches. */
+static agx_status make_host_only(struct agx_device *device, const struct agx_external *external,
+                                 struct agx_buffer_desc *desc, struct agx_buffer *buffer)
+{
+   struct agxw_bo *bo;
+   desc->size_B = external->size_B ? external->size_B : desc->size_B;
+   if (desc->size_B > AGX_MAX_BUFFER_B || desc->size_B > UINTPTR_MAX - (uintptr_t)external->pointer)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "import: %llu bytes at %p",
+                      (unsigned long long)desc->size_B, external->pointer);
+   AGX_TRY(check_mapped(external->pointer, desc->size_B, desc->access & AGX_ACCESS_WRITE));
+   AGX_TRY(agxw_bo_reserve(agx_context_of(device)->winsys, desc->size_B, 1,
+                           desc->label ? desc->label : "import", &bo));
+   desc->memory |= AGX_MEMORY_HOST_CACHED;
+   agx_buffer_init(buffer, &imported_type, device, bo, desc, "import");
+   buffer->is_imported = buffer->is_host_only = true;
+   buffer->host = external->pointer;
+   return AGX_OK;
+}
+
 static agx_status import(struct agx_device *device, const struct agx_external *external,
                          struct agx_buffer_desc *desc, struct agx_buffer *buffer)
 {
    struct source source;
-   AGX_TRY(find_source(device, external, desc, &source));
+   agx_status found = find_source(device, external, desc, &source);
+   if (found == AGX_UNAVAILABLE && is_for_host(external, desc))
+      return make_host_only(device, external, desc, buffer);
+   AGX_TRY(found);
    agx_status status = make(device, &source, desc, buffer);
    if (source.is_ours)
       close(source.fd);
@@ -320,6 +371,9 @@ static agx_status export(struct agx_buffer *buffer, struct agx_external *out)
    case AGX_EXTERNAL_HOST_POINTER:
       return agx_buffer_map(buffer, &out->pointer);
    case AGX_EXTERNAL_ADDRESS:
+      if (buffer->is_host_only)
+         return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: memory of the host that the GPU can't reach",
+                         buffer->label);
       out->address = buffer->address;
       return AGX_OK;
    case AGX_EXTERNAL_MEMFD:

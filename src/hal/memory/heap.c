@@ -98,12 +98,24 @@ agx_status agx_buffer_resolve(struct agx_buffer_desc *desc, const char *what)
    return AGX_OK;
 }
 
-static uint32_t compat_of(const struct agx_buffer_desc *desc)
+static uint32_t external_compat_of(struct agx_device *device, const struct agx_buffer_desc *desc)
 {
-   uint32_t all = AGX_COMPAT_ALLOCATE | AGX_COMPAT_IMPORT;
-   bool reads = desc->usage & AGX_USAGE_MAPPING && desc->access & AGX_ACCESS_READ;
+   uint32_t all = AGX_COMPAT_IMPORT | AGX_COMPAT_IMPORT_DMA_BUF | AGX_COMPAT_EXPORT_ADDRESS;
+   if (agxw_device_takes_memory(agx_context_of(device)->winsys))
+      all |= AGX_COMPAT_IMPORT_MEMFD | AGX_COMPAT_IMPORT_HOST_POINTER;
+   if (!(desc->usage & (AGX_USAGE_DISPATCH | AGX_USAGE_SHARING_EXPORT)))
+      all |= AGX_COMPAT_IMPORT_HOST_POINTER; /* by operations of the host, if need be */
    if (desc->usage & AGX_USAGE_SHARING_EXPORT)
-      all |= AGX_COMPAT_EXPORT;
+      all |= AGX_COMPAT_EXPORT | AGX_COMPAT_EXPORT_DMA_BUF;
+   if (desc->usage & AGX_USAGE_MAPPING)
+      all |= AGX_COMPAT_EXPORT_HOST_POINTER;
+   return all;
+}
+
+static uint32_t compat_of(struct agx_device *device, const struct agx_buffer_desc *desc)
+{
+   uint32_t all = AGX_COMPAT_ALLOCATE | external_compat_of(device, desc);
+   bool reads = desc->usage & AGX_USAGE_MAPPING && desc->access & AGX_ACCESS_READ;
    if (desc->usage & AGX_USAGE_TRANSFER)
       all |= AGX_COMPAT_TRANSFER;
    if (desc->usage & AGX_USAGE_DISPATCH)
@@ -127,6 +139,6 @@ uint32_t agx_buffer_compat(struct agx_device *device, struct agx_buffer_desc *de
    read.size_B = *size_B;
    if (desc)
       memcpy(desc, &read, AGX_MIN(read.size, sizeof(read)));
-   uint32_t compat = compat_of(&read);
+   uint32_t compat = compat_of(device, &read);
    return has_usage ? compat : compat & ~(uint32_t)AGX_COMPAT_SLOW;
 }

@@ -36,7 +36,8 @@ struct agx_pool {
    uint64_t used_B, peak_reserved_B, peak_used_B, allocations, reuses;
 };
 
-/* Checks that the pool could ever have a block of so many bytes; else says why not. */
+/* Checks that the pool could ever have a block of so many bytes; else says why not. 0 is none of
+ * its sizes, but that of a buffer, which takes a block of 1. */
 AGX_MUST_CHECK agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B,
                                          uint64_t align_B);
 

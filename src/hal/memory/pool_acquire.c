@@ -68,13 +68,13 @@ static agx_status grow(struct agx_pool *pool, uint64_t size_B, struct agx_pool_s
 agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B, uint64_t align_B)
 {
    const uint64_t most_B = pool->strategy == AGX_POOL_FIXED ? pool->block_B : AGX_POOL_MAX_SLAB_B;
-   if (size_B == 0 || size_B > most_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %llu bytes; it has blocks of 1 to %llu",
+   if (size_B > most_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %llu bytes; it has blocks of up to %llu",
                       pool->label, (unsigned long long)size_B, (unsigned long long)most_B);
    if (align_B & (align_B - 1) || align_B > AGX_PAGE_BYTES)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: alignment %llu is no power of two up to %u",
                       pool->label, (unsigned long long)align_B, AGX_PAGE_BYTES);
-   if (pool->limit_B && least_slab(pool, size_B) > pool->limit_B)
+   if (pool->limit_B && least_slab(pool, AGX_MAX(size_B, 1u)) > pool->limit_B)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: %llu bytes; its limit is %llu", pool->label,
                       (unsigned long long)size_B, (unsigned long long)pool->limit_B);
    return AGX_OK;

@@ -42,7 +42,7 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
    AGX_TRY(agx_fork_check(pool));
    const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    const struct agx_pool_want want = {
-      .size_B = size_B, .align_B = AGX_MAX(align_B, 1), .covered = &reached};
+      .size_B = AGX_MAX(size_B, 1u), .align_B = AGX_MAX(align_B, 1), .covered = &reached};
    AGX_TRY(agx_pool_check(pool, size_B, align_B));
    struct agx_pool_buffer *it = agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
    if (!it)

@@ -22,6 +22,17 @@ struct agx_profile_operation {
    const char *name;     /* valid as long as the library */
    const char *label;    /* of its command buffer; copied */
    uint64_t commands_id; /* agx_command_buffer_profile_id; 0: none */
+   uint64_t tag, payload_B;
+};
+
+/* Launches of one kernel under one label, which follow each other in the stream. */
+struct agx_profile_launches {
+   const char *kernel, *label; /* copied */
+   uint64_t executable_tag;
+   uint32_t executable_entry;
+   uint32_t count;
+   uint32_t command;    /* the number of the first one's command */
+   bool is_one_command; /* of all of them; else each has the next number */
 };
 
 /* A new operation, not set going yet, which holds a reference to the session. *out_entry is NULL
@@ -45,10 +56,9 @@ bool agx_profile_entry_wants_dispatches(const struct agx_profile_entry *entry);
 /* Makes room for count dispatches. */
 AGX_MUST_CHECK agx_status agx_profile_entry_reserve(struct agx_profile_entry *entry,
                                                     uint32_t count);
-/* Adds the dispatches first to end - 1 of the stream, of one kernel under one label; both strings
- * are copied. There is room. */
-void agx_profile_entry_add(struct agx_profile_entry *entry, const char *kernel, const char *label,
-                           uint32_t first, uint32_t end);
+/* Adds the stream's next dispatches. There is room. */
+void agx_profile_entry_add(struct agx_profile_entry *entry,
+                           const struct agx_profile_launches *launches);
 /* It goes to the kernel with this stream: other commands in *submit, with timestamps. Its
  * dispatches were added, however often the kernel is asked. */
 AGX_MUST_CHECK agx_status agx_profile_entry_send(struct agx_profile_entry *entry,

@@ -66,6 +66,8 @@ agx_status agx_profile_entry_create(struct agx_profile *profile,
    entry->submitted_ns = agx_profile_clock();
    entry->number = entry->started_ns = entry->ended_ns = 0;
    entry->commands_id = operation->commands_id;
+   entry->tag = operation->tag;
+   entry->payload_B = operation->payload_B;
    entry->status = AGX_OK;
    entry->is_in_flight = entry->is_timed = false;
    entry->command_count = entry->span_count = entry->dispatch_count = 0;
@@ -140,17 +142,19 @@ bool agx_profile_entry_wants_dispatches(const struct agx_profile_entry *entry)
    return entry->profile->families & GPU_FAMILIES && entry->command_count == 0;
 }
 
-void agx_profile_entry_add(struct agx_profile_entry *entry, const char *kernel, const char *label,
-                           uint32_t first, uint32_t end)
+void agx_profile_entry_add(struct agx_profile_entry *entry,
+                           const struct agx_profile_launches *launches)
 {
    struct agx_profile *profile = entry->profile;
    pthread_mutex_lock(&profile->lock);
    struct agx_profile_dispatch of = {
-      .name = agx_profile_intern(profile, kernel),
-      .label = agx_profile_intern(profile, label),
+      .name = agx_profile_intern(profile, launches->kernel),
+      .label = agx_profile_intern(profile, launches->label),
+      .executable_tag = launches->executable_tag,
+      .executable_entry = launches->executable_entry,
    };
-   for (uint32_t index = first; index < end; index++) {
-      of.command_index = index;
+   for (uint32_t i = 0; i < launches->count; i++) {
+      of.command_index = launches->command + (launches->is_one_command ? 0 : i);
       of.is_selected = is_selected(profile, entry, &of);
       entry->dispatches[entry->dispatch_count++] = of;
    }

@@ -47,6 +47,7 @@ static struct agx_profile_record record_of(const struct agx_profile_entry *entry
       .name = entry->name,
       .label = entry->label,
       .status = entry->status,
+      .tag = entry->tag,
    };
 }
 
@@ -54,6 +55,7 @@ static void notify_operation(struct agx_profile *profile, const struct agx_profi
 {
    struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_QUEUE);
    record.granularity = AGX_PROFILE_HOST_TIME;
+   record.payload_B = entry->payload_B;
    record.submitted_ns = entry->submitted_ns;
    record.start_ns = entry->started_ns ? entry->started_ns : entry->ended_ns;
    record.end_ns = entry->ended_ns;
@@ -105,6 +107,8 @@ static void notify_span(struct agx_profile *profile, const struct agx_profile_en
       record.name = dispatch->name;
       record.label = dispatch->label;
       record.command_index = dispatch->command_index;
+      record.executable_tag = dispatch->executable_tag;
+      record.executable_entry = dispatch->executable_entry;
       memcpy(record.workgroups, dispatch->workgroups, sizeof(record.workgroups));
       record.granularity = !has_times         ? AGX_PROFILE_NO_TIME
                            : span->count == 1 ? AGX_PROFILE_ONE_DISPATCH

@@ -39,6 +39,8 @@ struct agx_profile_event {
 /* One dispatch of an entry. */
 struct agx_profile_dispatch {
    const char *name, *label;
+   uint64_t executable_tag;
+   uint32_t executable_entry;
    uint32_t command_index;
    uint32_t workgroups[3];
    bool is_selected; /* by the filter */
@@ -56,7 +58,7 @@ struct agx_profile_span {
 struct agx_profile_entry {
    struct agx_link link;
    struct agx_profile *profile; /* a reference */
-   uint64_t number, commands_id;
+   uint64_t number, commands_id, tag, payload_B;
    uint32_t queue, operation;
    const char *name, *label;
    uint64_t submitted_ns, started_ns, ended_ns;

@@ -210,6 +210,10 @@ static void put_slice(struct agx_trace *trace, const struct agx_profile_record *
    put_text(to, granularities[AGX_MIN(it->granularity, AGX_COUNT(granularities) - 1)]);
    put_member(to, "label", it->label);
    put_number(to, "submission", it->submission);
+   if (it->tag)
+      put_number(to, "tag", it->tag);
+   if (it->payload_B)
+      put_number(to, "bytes", it->payload_B);
    if (it->command_index != AGX_PROFILE_NONE)
       fprintf(to, ",\"command\":%u,\"workgroups\":[%u,%u,%u]", it->command_index, it->workgroups[0],
               it->workgroups[1], it->workgroups[2]);

@@ -27,6 +27,11 @@ struct agx_run {
    uint32_t first, label;
 };
 
+/* A command that is not one launch: launches from `first` on, or none. */
+struct agx_odd_command {
+   uint32_t first, launches;
+};
+
 /* Labels are numbered from 1; 0: none. */
 struct agx_label_node {
    uint32_t parent, color;
@@ -65,6 +70,7 @@ struct agx_command_buffer {
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
    struct agx_breadcrumb breadcrumb;  /* from the first recording on that has anything to run */
    struct agx_vector runs, labels;    /* agx_run, agx_label_node */
+   struct agx_vector odd_commands;    /* agx_odd_command, in order */
    struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
 
    /* With a binding table (binding_table.h) */

@@ -20,6 +20,7 @@ static void discard(struct agx_command_buffer *commands)
    agx_resources_reset(&commands->resources);
    agx_bounds_forget(commands);
    commands->runs.count = commands->labels.count = commands->ranges.count = 0;
+   commands->odd_commands.count = 0;
    commands->run = (struct agx_run){0};
    commands->aliased = (struct agx_use){0};
    commands->dispatch_count = commands->label_open = commands->scratch_B = 0;
@@ -44,6 +45,8 @@ static void command_buffer_destroy(struct agx_object *object)
       agx_chunks_expect_no_more(device);
    agx_breadcrumb_return(device, &commands->breadcrumb);
    agx_vector_fini(&commands->runs, agx_context_of(device)->alloc, sizeof(struct agx_run));
+   agx_vector_fini(&commands->odd_commands, agx_context_of(device)->alloc,
+                   sizeof(struct agx_odd_command));
    agx_vector_fini(&commands->labels, agx_context_of(device)->alloc, sizeof(struct agx_label_node));
    agx_vector_fini(&commands->ranges, agx_context_of(device)->alloc, sizeof(struct agx_kmd_range));
    bool is_own = commands->is_own;

@@ -32,17 +32,56 @@ static void label_run(const struct agx_command_buffer *commands, const struct ag
    snprintf(label, label_B, "%s%s%.*s", commands->label, length ? "/" : "", (int)length, path);
 }
 
+/* Where the numbers of commands have come to. */
+struct numbering {
+   const struct agx_odd_command *odd, *end;
+   uint32_t launch;  /* the next one */
+   uint32_t command; /* its command */
+};
+
+/* The launches from there on, up to limit, that have one command or one each. */
+static void take_launches(struct numbering *at, uint32_t limit, struct agx_profile_launches *out)
+{
+   for (; at->odd < at->end && at->odd->first <= at->launch && !at->odd->launches; at->odd++)
+      at->command++;
+   const struct agx_odd_command *odd = at->odd < at->end ? at->odd : NULL;
+   out->command = at->command;
+   out->is_one_command = odd && odd->first <= at->launch;
+   const uint32_t end = !odd                  ? limit
+                        : out->is_one_command ? AGX_MIN(limit, odd->first + odd->launches)
+                                              : AGX_MIN(limit, odd->first);
+   out->count = end - at->launch;
+   at->launch = end;
+   if (!out->is_one_command) {
+      at->command += out->count;
+   } else if (end == odd->first + odd->launches) {
+      at->command++;
+      at->odd++;
+   }
+}
+
 agx_status agx_command_buffer_profile(const struct agx_command_buffer *commands,
                                       struct agx_profile_entry *entry)
 {
    const struct agx_run *runs = commands->runs.items;
+   const struct agx_odd_command *odd = commands->odd_commands.items;
+   struct numbering at = {odd, odd ? odd + commands->odd_commands.count : odd, 0, 0};
    char label[512 + AGX_NAME_BYTES];
    AGX_TRY(agx_profile_entry_reserve(entry, commands->dispatch_count));
    for (uint32_t i = 0; i < commands->runs.count; i++) {
       bool is_last = i + 1 == commands->runs.count;
       uint32_t end = is_last ? commands->dispatch_count : runs[i + 1].first;
+      struct agx_profile_launches launches = {
+         .kernel = runs[i].executable->program->name,
+         .label = label,
+         .executable_tag = runs[i].executable->tag,
+         .executable_entry = runs[i].executable->entry,
+      };
       label_run(commands, &runs[i], label, sizeof(label));
-      agx_profile_entry_add(entry, runs[i].executable->program->name, label, runs[i].first, end);
+      for (at.launch = runs[i].first; at.launch < end;) {
+         take_launches(&at, end, &launches);
+         agx_profile_entry_add(entry, &launches);
+      }
    }
    return AGX_OK;
 }

@@ -45,6 +45,11 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
    if (buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer %s", what, buffer->label,
                       agx_describe_owner(buffer->device, device).text);
+   if (buffer->is_host_only)
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "%s: %s is memory of the host that the GPU can't reach: transfer it by an "
+                      "operation of its own (AGX_OP_FILL, AGX_OP_UPDATE, AGX_OP_COPY)",
+                      what, buffer->label);
    if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= buffer->size_B)
       ref->length_B = buffer->size_B - ref->offset_B;
    if (ref->offset_B > buffer->size_B)
@@ -212,26 +217,47 @@ static agx_status record_limited_update(struct agx_command_buffer *commands, con
 
 /* ---- commands ------------------------------------------------------------ */
 
+/* Notes a command whose launches began with that number, for profiles, unless it is one launch as
+ * most are. */
+static agx_status note_command(struct agx_command_buffer *commands, uint32_t first)
+{
+   const uint32_t launches = commands->dispatch_count - first;
+   if (launches == 1)
+      return AGX_OK;
+   struct agx_odd_command *odd = agx_vector_add(
+      &commands->odd_commands, agx_context_of(commands->device)->alloc, sizeof(*odd));
+   if (!odd)
+      return agx_record_no_memory(commands);
+   *odd = (struct agx_odd_command){first, launches};
+   return AGX_OK;
+}
+
 agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_ref target,
                         const void *pattern, uint32_t pattern_B)
 {
-   return agx_record_fail(commands, commands->table_slots
-                                       ? agx_defer_fill(commands, &target, pattern, pattern_B)
-                                       : record_fill(commands, &target, pattern, pattern_B));
+   const uint32_t first = commands->dispatch_count;
+   if (commands->table_slots)
+      return agx_record_fail(commands, agx_defer_fill(commands, &target, pattern, pattern_B));
+   agx_status status = record_fill(commands, &target, pattern, pattern_B);
+   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
 }
 
 agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
                           struct agx_buffer_ref target)
 {
-   return agx_record_fail(commands, commands->table_slots
-                                       ? agx_defer_update(commands, data, &target)
-                                       : record_limited_update(commands, data, target));
+   const uint32_t first = commands->dispatch_count;
+   if (commands->table_slots)
+      return agx_record_fail(commands, agx_defer_update(commands, data, &target));
+   agx_status status = record_limited_update(commands, data, target);
+   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
 }
 
 agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_ref source,
                         struct agx_buffer_ref target)
 {
-   return agx_record_fail(commands, commands->table_slots
-                                       ? agx_defer_copy(commands, &source, &target)
-                                       : record_copy(commands, &source, &target));
+   const uint32_t first = commands->dispatch_count;
+   if (commands->table_slots)
+      return agx_record_fail(commands, agx_defer_copy(commands, &source, &target));
+   agx_status status = record_copy(commands, &source, &target);
+   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
 }

@@ -180,8 +180,9 @@ static void show_block(struct agx_alloca *it)
 
 static agx_status reserve_addresses(struct agx_alloca *it)
 {
-   AGX_TRY(agxw_bo_reserve(agx_context_of(it->buffer.device)->winsys, it->buffer.size_B,
-                           it->align_B, it->buffer.label, &it->buffer.bo));
+   AGX_TRY(agxw_bo_reserve(agx_context_of(it->buffer.device)->winsys,
+                           AGX_MAX(it->buffer.size_B, 1u), it->align_B, it->buffer.label,
+                           &it->buffer.bo));
    it->buffer.address = agxw_bo_va(it->buffer.bo);
    return AGX_OK;
 }
@@ -244,7 +245,7 @@ static agx_status acquire_at_once(struct agx_alloca *it, const struct agx_op *op
    if (!is_ready)
       return AGX_OK;
    agx_frontier_merge(&covered, &reached);
-   const struct agx_pool_want want = {.size_B = it->buffer.size_B,
+   const struct agx_pool_want want = {.size_B = AGX_MAX(it->buffer.size_B, 1u),
                                       .align_B = it->align_B,
                                       .covered = &covered,
                                       .may_wait = may_wait};

@@ -107,6 +107,7 @@ AGX_SYNC_LOCKED static void lose_queue(struct agx_queue *queue, const struct agx
    agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link) {
       if (submission->epoch <= queue->retired)
          continue; /* retire_one() ends it, with a failure of its own */
+      agx_submission_note_end(submission, &queue->lost);
       agx_submission_signal_all(submission, &queue->lost);
       agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT, AGX_SUBMISSION_LOST);
    }

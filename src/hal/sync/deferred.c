@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Work that a change under the lock has made possible: notifications, unblocked submissions,
- * requests to the kernel, host operations, watches, references. The thread that made the change
- * does the work when it lets the lock go: each function of the room and of host/ that changes
- * something ends with agx_device_unlock_and_run_deferred.
+ * requests to the kernel, host operations, observers, watches, references, ends of operations. The
+ * thread that made the change does the work when it lets the lock go: each function of the room and
+ * of host/ that changes something ends with agx_device_unlock_and_run_deferred.
  */
 #include "hal/sync/notify.h"
 #include "hal/sync/deferred.h"
@@ -55,6 +55,14 @@ AGX_SYNC_LOCKED static void run_runnable_unlocking(struct agx_device *device)
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
 }
 
+/* The application's function; what it is called with stands until the submission is SPARE. */
+AGX_SYNC_UNLOCKED static void call_end(const struct agx_submission *submission)
+{
+   if (submission->end)
+      submission->end(submission->end_user, submission->tag,
+                      agx_failure_raise(&submission->failure));
+}
+
 AGX_SYNC_LOCKED static void free_ended_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -66,6 +74,8 @@ AGX_SYNC_LOCKED static void free_ended_unlocking(struct agx_device *device)
    agx_sync_unlock(sync);
    agx_list_for_each (struct agx_submission, submission, &ended, link)
       agx_submission_drop(submission);
+   agx_list_for_each (struct agx_submission, submission, &ended, link)
+      call_end(submission);
    agx_sync_lock(sync);
    agx_list_for_each_safe (struct agx_submission, submission, &ended, link)
       agx_submission_move(submission, AGX_SUBMISSION_DROPPING, AGX_SUBMISSION_SPARE);
@@ -87,7 +97,7 @@ AGX_SYNC_LOCKED static bool run_one_deferred_unlocking(struct agx_device *device
    else if (agx_import_release_ended_unlocking(device))
       return true;
    else
-      return agx_watch_call_one_unlocking(device);
+      return agx_observer_call_one_unlocking(device) || agx_watch_call_one_unlocking(device);
    return true;
 }
 
@@ -122,7 +132,7 @@ bool agx_device_has_deferred_work(const struct agx_device *device)
           agx_submissions_any(sync, AGX_LIST_READY) ||
           agx_submissions_any(sync, AGX_LIST_RUNNABLE) ||
           agx_submissions_any(sync, AGX_LIST_ENDED) || !agx_list_empty(&sync->fired) ||
-          !agx_list_empty(&sync->imported);
+          !agx_list_empty(&sync->due_observers) || !agx_list_empty(&sync->imported);
 }
 
 void agx_device_unlock_and_run_deferred(struct agx_device *device)
@@ -151,6 +161,17 @@ void agx_device_unlock_and_run_deferred(struct agx_device *device)
    if (is_held)
       agx_release(device);
    agx_error_restore(text);
+}
+
+void agx_submission_leave_open(struct agx_submission *submission, uint64_t number)
+{
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
+   agx_sync_lock(sync);
+   if (submission->number == number && submission->state == AGX_SUBMISSION_RUNNING) {
+      submission->is_open = true;
+      pthread_cond_broadcast(&sync->changed);
+   }
+   agx_sync_unlock(sync);
 }
 
 void agx_submission_finish(struct agx_submission *submission, agx_status status)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/util.h"
+#include "hal/core/desc.h"
 #include "hal/sync/alloca.h"
 #include "hal/sync/completion.h"
 #include "hal/sync/notify.h"
@@ -18,9 +19,9 @@
 void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks *hooks)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   struct agx_link *lists[] = {&sync->fired,   &sync->watch_calls,          &sync->shared,
-                               &sync->lines,   &sync->pending_publications, &sync->imports,
-                               &sync->imported};
+   struct agx_link *lists[] = {&sync->fired,    &sync->watch_calls,          &sync->shared,
+                               &sync->lines,    &sync->pending_publications, &sync->imports,
+                               &sync->imported, &sync->due_observers,        &sync->observer_calls};
    agx_cond_init(&sync->changed);
    agx_cond_init(&sync->work);
    pthread_mutex_init(&sync->lock, NULL);
@@ -52,6 +53,8 @@ agx_status agx_sync_open_queues(struct agx_device *device, const struct agx_devi
       agx_queue_init(&sync->queues[i], device, i, priority);
       sync->queue_count++;
    }
+   AGX_TRY(agx_bits_check("device", "flags", desc->flags, AGX_DEVICE_FAILURE_WINS));
+   sync->failure_wins = desc->flags & AGX_DEVICE_FAILURE_WINS;
    sync->max_parked = desc->max_parked ? desc->max_parked : DEFAULT_PARKED;
    return AGX_OK;
 }

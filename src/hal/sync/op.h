@@ -41,12 +41,20 @@ struct agx_op_type {
 struct agx_sync_hooks {
    /* Kinds of operations that rooms above implement, by enum agx_op_kind; NULL: this room's. */
    const struct agx_op_type *types[AGX_OP_KINDS];
+   /* Fills, updates and copies of buffers that only the host can reach. */
+   const struct agx_op_type *host_transfer;
    /* Whether this thread is one that runs operations on the host. */
    bool (*is_host_thread)(void);
 };
 
 /* By enum agx_op_kind; NULL for numbers that are none. */
 const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind);
+
+/* An operation whose run has returned AGX_DEFERRED ends by a step of the application's that no
+ * thread may wait for (AGX_DEBUG=serial). number: its own; what has ended is left alone, though its
+ * memory may be another one's. */
+AGX_EXCLUDES(agx_sync_lock_class)
+void agx_submission_leave_open(struct agx_submission *submission, uint64_t number);
 
 /* The end of an operation whose run has returned AGX_DEFERRED, once: AGX_OK, or a failure with the
  * thread's error text. May end the device's life. */

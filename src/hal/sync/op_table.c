@@ -31,13 +31,10 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
                                   struct agx_submission *submission)
 {
    struct agx_command_buffer *commands = op->u.execute.commands;
-   const struct agx_table table = {op->u.execute.table, op->u.execute.table_count};
    AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
    AGX_TRY(agx_command_buffer_check_submit(commands, device));
-   if (table.count && !commands->table_slots)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "submit: a table of %u slots for %s, which was made without table_slots",
-                      table.count, commands->label);
+   const struct agx_table table = {op->u.execute.table,
+                                   AGX_MIN(op->u.execute.table_count, commands->table_slots)};
    AGX_OP_STATE(submission, struct execute)->base = commands->table_slots ? commands : NULL;
    if (commands->table_slots)
       AGX_TRY(agx_table_acquire(commands, &table, &submission->commands));
@@ -158,10 +155,34 @@ static agx_status record(struct agx_command_buffer *commands, const struct agx_o
    }
 }
 
+static bool is_of_host(const struct agx_buffer_ref *ref)
+{
+   return ref->buffer && ref->buffer->is_host_only;
+}
+
+/* Whether the host has to do it, since the GPU can't reach what it names. */
+static bool is_host_transfer(const struct agx_op *op)
+{
+   switch (op->kind) {
+   case AGX_OP_FILL:
+      return is_of_host(&op->u.fill.target);
+   case AGX_OP_UPDATE:
+      return is_of_host(&op->u.update.target);
+   case AGX_OP_COPY:
+      return is_of_host(&op->u.copy.source) || is_of_host(&op->u.copy.target);
+   default:
+      return false;
+   }
+}
+
 static agx_status prepare_one_shot(struct agx_device *device, const struct agx_op *op,
                                    struct agx_submission *submission)
 {
    struct agx_command_buffer *commands = NULL;
+   if (is_host_transfer(op)) {
+      submission->type = agx_sync_of(device)->hooks.host_transfer;
+      return submission->type->prepare(device, op, submission);
+   }
    AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
    AGX_TRY(acquire_commands(device, &commands));
    agx_status status = record(commands, op);

@@ -10,13 +10,14 @@
 
 #include "hal/sync/import.h"
 #include "hal/sync/notify.h"
+#include "hal/sync/watch.h"
 #include "hal/sync/submission.h"
 
 enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_cause *cause)
 {
    const struct agx_semaphore *semaphore = point->semaphore;
    *cause = (struct agx_cause){0};
-   if (semaphore->value >= point->value)
+   if (agx_semaphore_has_reached(semaphore, point->value))
       return AGX_READY;
    if (semaphore->failure.status != AGX_OK)
       return AGX_WAIT_FAILED;
@@ -33,6 +34,17 @@ enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_c
       return AGX_ELSEWHERE;
    }
    return AGX_NOT_YET;
+}
+
+const struct agx_failure *agx_submission_refused_wait(const struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      const struct agx_wait *wait = &submission->waits[i];
+      if (wait->semaphore->failure.status != AGX_OK &&
+          !agx_semaphore_has_reached(wait->semaphore, wait->value))
+         return &wait->semaphore->failure;
+   }
+   return NULL;
 }
 
 const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission)
@@ -155,6 +167,7 @@ AGX_SYNC_LOCKED static void file_signal(struct agx_signal *signal)
                                   agx_container_of(at->prev, struct agx_signal, link)->submission));
    semaphore->is_disordered = is_late || (semaphore->is_disordered && !is_first);
    agx_list_insert_before(at, &signal->link);
+   agx_observers_await(signal);
    if (is_late && semaphore->kernel_waiters)
       agx_device_interrupt(semaphore->device); /* there is more that they may wait for */
 }

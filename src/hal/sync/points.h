@@ -13,7 +13,7 @@ enum agx_readiness {
    AGX_READY,       /* reached, or it will be with the frontier of a submission */
    AGX_ELSEWHERE,   /* an import reaches it: the GPU may wait for that, the host can't say when */
    AGX_NOT_YET,     /* nothing that was submitted reaches it */
-   AGX_WAIT_FAILED, /* the semaphore has failed below it */
+   AGX_WAIT_FAILED, /* the semaphore has failed below it, or where failures win, at all */
 };
 
 /* What will reach a point. */
@@ -27,9 +27,13 @@ AGX_SYNC_LOCKED enum agx_readiness agx_point_resolve(const struct agx_point *poi
                                                      struct agx_cause *cause);
 
 /* The failure of a wait of the submission that can't be reached any more, or NULL. Borrowed from
- * the wait's semaphore. */
+ * the wait's semaphore. Of a submission that was launched: its waits were reached, or promised. */
 AGX_SYNC_LOCKED const struct agx_failure *
 agx_submission_failed_wait(const struct agx_submission *submission);
+/* The same of one that is about to be launched, which a failure after the value refuses, too, on
+ * devices where failures win. */
+AGX_SYNC_LOCKED const struct agx_failure *
+agx_submission_refused_wait(const struct agx_submission *submission);
 
 /* Finds out what reaches the submission's waits, and sets its frontier and `unresolved`.
  * AGX_NOT_YET: some are not resolved; AGX_WAIT_FAILED: one has failed; else AGX_READY. */

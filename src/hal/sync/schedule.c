@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/alloca.h"
+#include "hal/sync/watch.h"
 #include "hal/sync/points.h"
 #include "hal/sync/schedule.h"
 
@@ -19,6 +20,7 @@ void agx_submission_signal_all(struct agx_submission *submission, const struct a
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
+      agx_observers_had(signal);
       if (failure)
          agx_semaphore_fail_locked(signal->semaphore, failure);
       else
@@ -39,8 +41,10 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
    /* A watch may record the command buffer anew, so its flight ends before. */
    if (submission->commands)
       agx_command_buffer_end_flight(submission->commands);
-   if (submission->state != AGX_SUBMISSION_LOST)
+   if (submission->state != AGX_SUBMISSION_LOST) {
+      agx_submission_note_end(submission, failure);
       agx_submission_signal_all(submission, failure);
+   }
    if (submission->state == AGX_SUBMISSION_IN_FLIGHT) /* most: the compiler knows these rows */
       agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT, AGX_SUBMISSION_ENDED);
    else
@@ -152,7 +156,7 @@ AGX_SYNC_LOCKED static agx_status launch_unlocking(struct agx_submission *submis
 AGX_SYNC_LOCKED static bool launch_on_host_unlocking(struct agx_submission *submission)
 {
    struct agx_sync_state *sync = agx_sync_of(submission->device);
-   const struct agx_failure *failure = agx_submission_failed_wait(submission);
+   const struct agx_failure *failure = agx_submission_refused_wait(submission);
    if (!failure && sync->lost.status != AGX_OK)
       failure = &sync->lost;
    if (!failure && submission->queue->lost.status != AGX_OK)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A semaphore's value moves on, or the semaphore fails: each unblocks submissions, fires watches
- * and wakes threads. Submissions that end call this (schedule.c), the application's signals
- * (semaphore_api.c), and those of other processes and files (shared_poll.c, import.c, file_wait.c).
+ * and observers, and wakes threads. Submissions that end call this (schedule.c), the application's
+ * signals (semaphore_api.c), and those of other processes and files (shared_poll.c, import.c,
+ * file_wait.c).
  */
 #include "hal/sync/semaphore.h"
 
@@ -27,6 +28,7 @@ void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value)
    agx_semaphore_publish(semaphore);
    agx_waits_resolve(semaphore, value);
    agx_watches_fire(semaphore);
+   agx_observers_fire(semaphore);
    agx_semaphore_wake_waiters(semaphore);
 }
 
@@ -38,5 +40,6 @@ void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx
    agx_semaphore_publish(semaphore);
    agx_waits_resolve(semaphore, UINT64_MAX);
    agx_watches_fire(semaphore);
+   agx_observers_fire(semaphore);
    agx_semaphore_wake_waiters(semaphore);
 }

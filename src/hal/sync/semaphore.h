@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Timeline semaphores: host objects. What the GPU will signal stands in `pending`, with the
- * submission that does it; what waits stands in `waiting` and `watches`.
+ * submission that does it; what waits stands in `waiting`, `watches` and
+ * `observers`.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ struct agx_semaphore {
    struct agx_link imports;          /* agx_import: what will reach a value, by value */
    struct agx_link waiting;          /* agx_wait of parked submissions, by value */
    struct agx_link watches;          /* agx_watch_node, by value */
+   struct agx_link observers;        /* agx_observer_node */
    struct agxw_timeline *shared;     /* with other processes, which signal it or wait; or NULL */
    struct agx_link shared_link;      /* among the device's */
    struct agx_link publication_link; /* in the list of pending publications */
@@ -36,7 +38,8 @@ struct agx_signal {
    struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
-   bool is_shared; /* the kernel signals the semaphore's timeline */
+   bool is_shared;   /* the kernel signals the semaphore's timeline */
+   bool is_observed; /* pending, and counted in `watching` (watch.h) */
 };
 
 /* A wait of a submission; linked while that is parked and the value is not reached. */
@@ -49,6 +52,14 @@ struct agx_wait {
    /* What the kernel waits for, when that is another's work; retained. Of the GPU's only. */
    struct agx_import *import;
 };
+
+/* Whether what waits for the value may go on: failures count over values on some devices. */
+AGX_SYNC_LOCKED static inline bool agx_semaphore_has_reached(const struct agx_semaphore *semaphore,
+                                                             uint64_t value)
+{
+   return semaphore->value >= value &&
+          (semaphore->failure.status == AGX_OK || !agx_sync_of(semaphore->device)->failure_wins);
+}
 
 /* That a semaphore may come to have the value; else AGX_OUT_OF_RANGE. `what` begins the error text,
  * as in "submit: signal". */

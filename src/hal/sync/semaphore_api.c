@@ -51,6 +51,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    agx_list_init(&semaphore->imports);
    agx_list_init(&semaphore->waiting);
    agx_list_init(&semaphore->watches);
+   agx_list_init(&semaphore->observers);
    agx_list_init(&semaphore->publication_link);
    *out_semaphore = semaphore;
    return AGX_OK;

@@ -147,6 +147,7 @@ AGX_SYNC_LOCKED static void note_sent(struct agx_submission *submission)
       agx_submission_file_signals(submission);
    } else { /* meanwhile */
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
+      agx_submission_note_end(submission, &queue->lost);
       agx_submission_signal_all(submission, &queue->lost);
       agx_submission_move(submission, AGX_SUBMISSION_SENDING, AGX_SUBMISSION_LOST);
    }

@@ -7,6 +7,7 @@
 #include "hal/sync/share.h"
 
 #include "hal/sync/notify.h"
+#include "hal/sync/watch.h"
 #include "hal/sync/completion.h"
 #include "hal/sync/deferred.h"
 #include "hal/sync/shared_poll.h"
@@ -53,6 +54,7 @@ AGX_SYNC_LOCKED static void share_timeline(struct agx_semaphore *semaphore,
    semaphore->promised = value;
    agx_list_append(&sync->shared, &semaphore->shared_link);
    sync->shared_count++;
+   agx_observers_share(semaphore);
    agx_semaphore_publish(semaphore);
    agx_device_interrupt(device); /* there is more to wait for */
 }

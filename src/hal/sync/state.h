@@ -48,6 +48,7 @@ struct agx_sync_state {
    /* Set before the device is used, and left alone. */
    uint32_t queue_count;
    uint32_t max_parked; /* operations */
+   bool failure_wins;   /* AGX_DEVICE_FAILURE_WINS */
    struct agx_queue queues[AGX_MAX_QUEUES];
    struct agx_sync_hooks hooks;
 
@@ -62,9 +63,11 @@ struct agx_sync_state {
    bool is_gone;               /* `lost` was set, the rest of losing the device comes next */
    bool is_retiring;           /* threads that wait in the kernel wake without an interrupt */
 
-   struct agx_link fired;       /* watches to be called */
-   struct agx_link watch_calls; /* agx_watch_call */
-   uint32_t watching;           /* watches of all semaphores */
+   struct agx_link fired;                         /* watches to be called */
+   struct agx_link watch_calls;                   /* agx_watch_call */
+   struct agx_link due_observers, observer_calls; /* agx_observer_node, agx_observer_call */
+   /* Watches of all semaphores, signals that observers wait for, observers of shared semaphores. */
+   uint32_t watching;
 
    struct agx_link shared;   /* agx_semaphore with a timeline in the kernel */
    struct agx_link imports;  /* agx_import: what semaphores wait for */

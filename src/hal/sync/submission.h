@@ -13,7 +13,7 @@
 #include "hal/profile/profile.h"
 #include "hal/sync/submission_state.h"
 
-#define AGX_MAX_POINTS 32
+#define AGX_MAX_POINTS 32 /* of a submission; operations of more take several (submit.c) */
 #define AGX_OP_STATE_B 192
 
 struct agx_submission {
@@ -34,13 +34,18 @@ struct agx_submission {
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
    struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
    bool has_imports;             /* among its waits */
+   bool is_open;                 /* running: ends by a later step of the application's */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
     * use. */
    struct agxw_timeline *fence;
    uint64_t fence_value;
-   struct agx_failure failure;        /* parked or launching: it shall fail with this */
+   /* Parked or launching: it shall fail with this. Lost or ended, where it has an `end`: it did. */
+   struct agx_failure failure;
+   agx_op_end_fn end; /* the application's; or NULL */
+   void *end_user;
+   uint64_t tag;
    struct agx_profile *session;       /* that records it, retained; NULL: none */
    struct agx_profile_entry *profile; /* in it, until it ends */
    /* What the kind's prepare captures. Aligned as pointers are and no more: loops over a list form
@@ -136,3 +141,15 @@ MOVES static inline void agx_submission_move(struct agx_submission *submission,
 
 /* schedule.c: releases what a submission holds, when it is DROPPING or REFUSED. */
 AGX_SYNC_UNLOCKED void agx_submission_drop(struct agx_submission *submission);
+
+/* The application's function for its end is to be called with this; NULL: with success. */
+AGX_SYNC_LOCKED static inline void agx_submission_note_end(struct agx_submission *submission,
+                                                           const struct agx_failure *failure)
+{
+   if (!submission->end)
+      return;
+   if (failure)
+      submission->failure = *failure;
+   else
+      submission->failure.status = AGX_OK;
+}

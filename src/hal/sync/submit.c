@@ -25,9 +25,9 @@
 static agx_status check_points(const struct agx_device *device, const char *what,
                                const struct agx_point *points, uint32_t count)
 {
-   if (count > AGX_MAX_POINTS)
+   if (count > AGX_MAX_OP_POINTS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "submit: %u %ss; the limit is %u", count, what,
-                      AGX_MAX_POINTS);
+                      AGX_MAX_OP_POINTS);
    if (count && !points)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %u %ss at NULL", count, what);
    for (uint32_t i = 0; i < count; i++) {
@@ -129,7 +129,11 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
    submission->has_imports = false;
+   submission->is_open = false;
    submission->failure.status = AGX_OK;
+   submission->end = op->end;
+   submission->end_user = op->end_user;
+   submission->tag = op->tag;
    submission->session = NULL;
    submission->profile = NULL;
 }
@@ -165,11 +169,12 @@ static bool must_not_wait(const struct agx_device *device)
 }
 
 /* Whether there is nothing to wait for: the submission of that number is over, and its memory may
- * be another one's by now, or it is parked, maybe until the caller's next step. */
+ * be another one's by now, or it is parked or left open, maybe until the caller's next step. */
 static bool is_over_or_parked(const struct agx_submission *submission, uint64_t number)
 {
    return submission->number != number || submission->state < AGX_SUBMISSION_STARTING ||
-          submission->state > AGX_SUBMISSION_RUNNING || agx_submission_is_parked(submission);
+          submission->state > AGX_SUBMISSION_RUNNING || agx_submission_is_parked(submission) ||
+          submission->is_open;
 }
 
 /* Until it is over, whatever its kind, and the GPU has nothing to do. */
@@ -230,49 +235,76 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    return status;
 }
 
+static uint64_t length_of(const struct agx_buffer_ref *ref)
+{
+   if (ref->length_B != AGX_WHOLE_LENGTH || !ref->buffer)
+      return ref->length_B;
+   return ref->buffer->size_B - AGX_MIN(ref->buffer->size_B, ref->offset_B);
+}
+
+/* The bytes that an operation which was captured moves, or whose memory comes or goes. */
+static uint64_t payload_of(const struct agx_op *op)
+{
+   switch (op->kind) {
+   case AGX_OP_FILL:
+      return length_of(&op->u.fill.target);
+   case AGX_OP_UPDATE:
+      return length_of(&op->u.update.target);
+   case AGX_OP_COPY:
+      return length_of(&op->u.copy.target);
+   case AGX_OP_READ:
+   case AGX_OP_WRITE:
+      return length_of(&op->u.file.ref);
+   case AGX_OP_ALLOCA:
+      return op->u.alloca.size_B;
+   case AGX_OP_DEALLOCA:
+      return op->u.dealloca.buffer->size_B;
+   default:
+      return 0;
+   }
+}
+
 /* Tells the profiling session of an operation that was captured and not set going yet. The session
  * may not want it. Fails where there is no memory to record it. */
-static agx_status create_profile_entry(struct agx_submission *submission, uint32_t kind)
+static agx_status create_profile_entry(struct agx_submission *submission, const struct agx_op *op)
 {
    struct agx_profile *profile = agx_context_of(submission->device)->profile;
    struct agx_command_buffer *commands = submission->commands;
    const struct agx_profile_operation operation = {
       .queue = submission->queue->index,
-      .kind = kind,
+      .kind = op->kind,
       .name = submission->type->name,
       .label = commands ? commands->label : "",
       .commands_id = commands && !commands->is_own ? agx_command_buffer_profile_id(commands) : 0,
+      .tag = submission->tag,
+      .payload_B = payload_of(op),
    };
    AGX_TRY(agx_profile_entry_create(profile, &operation, &submission->profile));
    submission->session = profile;
    return AGX_OK;
 }
 
-static agx_status submit_one(struct agx_device *device, const struct agx_op *given)
+/* An operation that was read and checked, of up to AGX_MAX_POINTS each. */
+static agx_status submit_checked(struct agx_device *device, const struct agx_op *op,
+                                 const struct agx_op_type *type)
 {
-   struct agx_op op;
-   AGX_TRY(agx_desc_read_tail("agx_op", given, &op, sizeof(op)));
-   if (op.size % sizeof(uint64_t))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_op: size %u is no multiple of 8", op.size);
-   const struct agx_op_type *type;
-   AGX_TRY(check_op(device, &op, &type));
    struct agx_submission *submission = acquire(device);
    if (!submission)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: out of host memory");
-   init_submission(submission, device, &op, type);
-   agx_status status = type->prepare ? type->prepare(device, &op, submission) : AGX_OK;
+   init_submission(submission, device, op, type);
+   agx_status status = type->prepare ? type->prepare(device, op, submission) : AGX_OK;
    if (status != AGX_OK) {
       move_locking(submission, AGX_SUBMISSION_PREPARED, AGX_SUBMISSION_SPARE);
       return status;
    }
    if (submission->commands && !submission->stream.stream_va)
       agx_command_buffer_stream(submission->commands, &submission->stream);
-   retain_points(submission, &op);
+   retain_points(submission, op);
    if (agx_context_of(device)->profile)
-      status = create_profile_entry(submission, op.kind);
+      status = create_profile_entry(submission, op);
    uint64_t number;
    if (status == AGX_OK)
-      status = submit_captured(submission, &op, &number);
+      status = submit_captured(submission, op, &number);
    if (status != AGX_OK) {
       move_locking(submission, submission->state, AGX_SUBMISSION_REFUSED);
       agx_submission_drop(submission);
@@ -280,6 +312,101 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    } else if (agx_context_of(device)->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
       wait_end(device, submission, number);
    }
+   return status;
+}
+
+/* ---- more points than a submission has room for ------------------------------ */
+
+static agx_status submit_barrier(struct agx_device *device, const struct agx_op *of,
+                                 const struct agx_point *waits, uint32_t wait_count,
+                                 const struct agx_point *signals, uint32_t signal_count)
+{
+   const struct agx_op barrier = {.kind = AGX_OP_BARRIER,
+                                  .queues = of->queues,
+                                  .waits = waits,
+                                  .wait_count = wait_count,
+                                  .signals = signals,
+                                  .signal_count = signal_count};
+   return submit_checked(device, &barrier, agx_op_type(device, AGX_OP_BARRIER));
+}
+
+/* Barriers of some waits each, one behind the other. *out_all: when all of them are reached, on a
+ * new semaphore. Barriers that went through before another one is refused end by themselves, and
+ * nothing waits for them. */
+static agx_status gather_waits(struct agx_device *device, const struct agx_op *op,
+                               struct agx_point *out_all)
+{
+   struct agx_point waits[AGX_MAX_POINTS];
+   AGX_TRY(agx_semaphore_create(device, 0, &out_all->semaphore));
+   for (uint32_t first = 0, count; first < op->wait_count; first += count) {
+      const struct agx_point signal = {out_all->semaphore, out_all->value + 1};
+      count = AGX_MIN(op->wait_count - first, AGX_MAX_POINTS - 1);
+      for (uint32_t i = 0; i < count; i++)
+         waits[i] = op->waits[first + i];
+      waits[count] = *out_all; /* value 0 is reached */
+      AGX_TRY(submit_barrier(device, op, waits, count + 1, &signal, 1));
+      out_all->value++;
+   }
+   return AGX_OK;
+}
+
+/* Barriers that signal what the operation has no room for, behind its last signal. Where one is
+ * refused its signals fail, since the operation is under way. */
+static void scatter_signals(struct agx_device *device, const struct agx_op *op, uint32_t first,
+                            const struct agx_point *last)
+{
+   for (uint32_t count; first < op->signal_count; first += count) {
+      count = AGX_MIN(op->signal_count - first, AGX_MAX_POINTS);
+      agx_status status = submit_barrier(device, op, last, 1, &op->signals[first], count);
+      for (uint32_t i = 0; i < count && status != AGX_OK; i++)
+         agx_semaphore_fail(op->signals[first + i].semaphore, status, agx_error_peek());
+   }
+}
+
+static agx_status submit_gathered(struct agx_device *device, const struct agx_op *op,
+                                  const struct agx_op_type *type, struct agx_point *all,
+                                  struct agx_point *last)
+{
+   const uint32_t kept = AGX_MAX_POINTS - 1; /* signals of its own, where it has too many */
+   struct agx_point signals[AGX_MAX_POINTS];
+   struct agx_op own = *op;
+   agx_sync_lock(agx_sync_of(device));
+   agx_status status = check_signals(op);
+   agx_sync_unlock(agx_sync_of(device));
+   AGX_TRY(status);
+   if (op->wait_count > AGX_MAX_POINTS) {
+      AGX_TRY(gather_waits(device, op, all));
+      own.waits = all;
+      own.wait_count = 1;
+   }
+   if (op->signal_count <= AGX_MAX_POINTS)
+      return submit_checked(device, &own, type);
+   AGX_TRY(agx_semaphore_create(device, 0, &last->semaphore));
+   last->value = 1;
+   for (uint32_t i = 0; i < kept; i++)
+      signals[i] = op->signals[i];
+   signals[kept] = *last;
+   own.signals = signals;
+   own.signal_count = AGX_MAX_POINTS;
+   AGX_TRY(submit_checked(device, &own, type));
+   scatter_signals(device, op, kept, last);
+   return AGX_OK;
+}
+
+static agx_status submit_one(struct agx_device *device, const struct agx_op *given)
+{
+   struct agx_point all = {0}, last = {0};
+   struct agx_op op;
+   AGX_TRY(agx_desc_read_tail("agx_op", given, &op, sizeof(op)));
+   if (op.size % sizeof(uint64_t))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_op: size %u is no multiple of 8", op.size);
+   const struct agx_op_type *type;
+   AGX_TRY(check_op(device, &op, &type));
+   if (op.wait_count <= AGX_MAX_POINTS && op.signal_count <= AGX_MAX_POINTS)
+      return submit_checked(device, &op, type);
+   agx_status status = submit_gathered(device, &op, type, &all, &last);
+   agx_release(all.semaphore);
+   agx_release(last.semaphore);
    return status;
 }
 

@@ -17,14 +17,14 @@
 #include "hal/sync/watch.h"
 
 /* True: the wait is over; a failure decides through *out_failed. */
-static bool is_over(const struct agx_point *points, uint32_t count, bool any,
-                    const struct agx_semaphore **out_failed)
+AGX_SYNC_LOCKED static bool is_over(const struct agx_point *points, uint32_t count, bool any,
+                                    const struct agx_semaphore **out_failed)
 {
    uint32_t reached = 0;
    const struct agx_semaphore *failed = NULL;
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_semaphore *semaphore = points[i].semaphore;
-      if (semaphore->value >= points[i].value)
+      if (agx_semaphore_has_reached(semaphore, points[i].value))
          reached++;
       else if (semaphore->failure.status != AGX_OK && !failed)
          failed = semaphore;
