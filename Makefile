@@ -13,7 +13,7 @@ help:
 	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
 	@echo "make check ROOM=X  build and run the tests of one room: the last folder of its path in src/rooms.txt, such as"
 	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
-	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, the simulator, wall time against lavapipe"
+	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, what captures cost, the simulator, wall time against lavapipe"
 	@echo "make bench-scale   compile time and memory for kernels of 10^3 to 10^6 instructions, of many shapes"
 	@echo "make bench-wide    the same race over thousands of modules of other people's packages (downloads them, root)"
 	@echo "make build         build and install into ./out"
@@ -23,7 +23,7 @@ help:
 	@echo "make test-html     open the pages of agxdump html in Chromium without a screen, and use them (installs it)"
 	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
 	@echo "make test-releases run both of README's commands in fresh folders with Debian 12, 13 and sid (root, network)"
-	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
+	@echo "make fuzz          fuzz what reads data of strangers, ten minutes each (clang); FUZZ=\"--seconds 60 replay\""
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make hal-soak      ten minutes of random operations from eight threads, with faults, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
@@ -87,6 +87,8 @@ bench: build
 	@echo
 	scripts/robust.py --out $(OUT)
 	@echo
+	scripts/capture_cost.py --out $(OUT)
+	@echo
 	ninja -C build-out -j $(JOBS) tests/sim/sim_bench && build-out/tests/sim/sim_bench
 	@[ -x $(OUT)/bin/agx-vkbench ] || ! pkg-config --exists vulkan || \
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
@@ -142,18 +144,11 @@ test-kernel: build-tests
 	ninja -C build-out -j $(JOBS) tests/kernel/kernel_init tests/virtual/kernel_rows_test
 	@BUILD=$(CURDIR)/build-out scripts/kernel.sh
 
-# libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.
-FUZZ_SECONDS ?= 600
+# libFuzzer over what reads data of strangers; scripts/fuzz.sh says what FUZZ takes, such as --seconds 60 replay.
+FUZZ ?=
 fuzz: deps
 	@scripts/install-deps.sh fuzz
-	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz $(SETUP) -Doptimization=1 \
-	   -Dfuzzing=true -Db_sanitize=address,undefined -Db_lundef=false
-	ninja -C build-fuzz -j $(JOBS)
-	for target in isa_fuzz spirv_fuzz sim_fuzz elf_fuzz inject_fuzz capture_fuzz replay_fuzz; do \
-	   mkdir -p build-fuzz/corpus/$$target && \
-	   case $$target in capture_fuzz|replay_fuzz) cp tests/golden/*.capture build-fuzz/corpus/$$target/;; esac && \
-	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
-	done
+	@scripts/fuzz.sh $(FUZZ)
 
 # Random requests to the virtual device's node; `make test` sends four million of them.
 SOAK_IOCTLS ?= 10000000

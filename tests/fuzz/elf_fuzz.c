@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "program/program.h"
+#include "program/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,9 +55,17 @@ static uint8_t *sound_file(size_t *out_size)
 
 static void read_file(const uint8_t *data, size_t size)
 {
+   struct agx_bundle_part parts[AGX_BUNDLE_MAX_CHIPS];
    struct agx_module *module;
    void *image;
    size_t bytes;
+   uint32_t count;
+   if (agx_bundle_read(data, size, parts, &count) == AGX_OK && parts[0].chip) {
+      for (uint32_t i = 0; i < count; i++)
+         if (agx_bundle_read_module(data, size, parts[i].chip, NULL, &module) == AGX_OK)
+            agx_module_release(module);
+      return;
+   }
    agx_status status = agx_module_read_elf(data, size, NULL, &module);
    if (status == AGX_RESOURCE_EXHAUSTED || status == AGX_INTERNAL)
       abort();
