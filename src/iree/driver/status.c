@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Failures across the border: the core's 18 codes are IREE's, and its texts become messages. All
+ * files of the driver call this.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "agx_iree.h"
+
+iree_status_t agx_iree_status_of(agx_status status, const char *text)
+{
+   if (status == AGX_OK)
+      return iree_ok_status();
+   return iree_status_allocate((iree_status_code_t)status, "agx", 0, iree_make_cstring_view(text));
+}
+
+iree_status_t agx_iree_status(agx_status status)
+{
+   if (status == AGX_OK)
+      return iree_ok_status();
+   char text[512];
+   agx_error_text(text, sizeof(text));
+   return agx_iree_status_of(status, text);
+}
+
+const char *agx_iree_status_text(iree_status_t status, char *text, size_t capacity)
+{
+   const iree_string_view_t message = iree_status_message(status);
+   const size_t length = message.size < capacity ? message.size : capacity - 1;
+   memcpy(text, message.data, length);
+   text[length] = 0;
+   return text;
+}
