@@ -183,11 +183,10 @@ static void deferred_calls_are_left_open(void **state)
    serial_close(&it);
 }
 
+/* What it was given may be gone once it has finished: the test doesn't wait for its return. */
 static agx_status finish_and_defer(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
-   struct serial_work *it = user;
    agx_host_call_finish(call, AGX_OK, NULL);
-   it->calls++;
    return AGX_DEFERRED;
 }
 
