@@ -325,7 +325,15 @@ static struct agxc_ref decide_at_entry(const struct agxc_ref *condition,
                     at_entry(agxc_src_b(test), header));
 }
 
-/* The arm of the if that a loop starts with, where it breaks in the first turn; or NULL. */
+/* Whether its last block alone jumps out of the list. */
+static bool jumps_at_its_end(const struct agx_link *list)
+{
+   struct agxc_block *to;
+   return count_jumps(list, AGXC_OP_BREAK, &to) + count_jumps(list, AGXC_OP_CONTINUE, &to) == 1;
+}
+
+/* The arm of the if that a loop starts with, where it breaks in the first turn on every path; or
+ * NULL. */
 static struct agx_link *first_break(const struct agxc_loop *loop)
 {
    struct agxc_block *header = agxc_first_block(&loop->body);
@@ -337,7 +345,7 @@ static struct agx_link *first_break(const struct agxc_loop *loop)
       return NULL;
    struct agx_link *arm = agxc_list_of(agxc_node_after(&header->node), taken.imm ? 0 : 1);
    const struct agxc_instr *end = agxc_terminator(agxc_last_block(arm));
-   return end && end->op == AGXC_OP_BREAK ? arm : NULL;
+   return end && end->op == AGXC_OP_BREAK && jumps_at_its_end(arm) ? arm : NULL;
 }
 
 /* A loop that breaks in its first turn becomes what stands before that break. */
