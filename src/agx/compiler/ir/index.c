@@ -138,6 +138,22 @@ void agxc_index(struct agxc_shader *shader)
    link_preds(shader, link_reachable(shader));
 }
 
+void agxc_remove_unreached(struct agxc_shader *shader)
+{
+   bool is_stale = false;
+   agxc_foreach_block (block, shader) {
+      if (block->index == 0 || block->pred_count > 0)
+         continue;
+      is_stale = true;
+      agxc_foreach_instr_safe (instr, block)
+         agxc_instr_remove(instr);
+      while (block->node.link.next != block->node.list)
+         agx_list_remove(block->node.link.next);
+   }
+   if (is_stale)
+      agxc_index(shader);
+}
+
 uint32_t *agxc_count_uses(struct agxc_shader *shader)
 {
    uint32_t *uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);

@@ -126,6 +126,9 @@ void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struc
 /* Numbers blocks and instructions in program order and computes shader->blocks, succs,
  * preds and loop depths. Blocks that nothing reaches keep pred_count 0. */
 void agxc_index(struct agxc_shader *shader);
+/* Empties the blocks that nothing reaches and removes what follows them in their lists, ifs and
+ * loops too. After agxc_index, and calls it again. */
+void agxc_remove_unreached(struct agxc_shader *shader);
 
 /* By value id: how many operands name the value. In the shader's arena. */
 uint32_t *agxc_count_uses(struct agxc_shader *shader);

@@ -371,13 +371,6 @@ static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
    agxc_ra_leave(ra, block);
 }
 
-/* What nothing reaches would only confuse: it has no places. */
-static void empty_block(struct agxc_block *block)
-{
-   agxc_foreach_instr_safe (instr, block)
-      agxc_instr_remove(instr);
-}
-
 static void remove_phis(struct agxc_block *block)
 {
    agxc_foreach_phi (phi, block)
@@ -459,9 +452,7 @@ static void init(struct agxc_ra *ra, struct agxc_shader *shader)
 bool agxc_ra(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   agxc_foreach_block (block, shader)
-      if (block->index > 0 && block->pred_count == 0)
-         empty_block(block);
+   agxc_remove_unreached(shader); /* it would only confuse: it has no places */
    agxc_ra_sink_collects(shader);
    agxc_index(shader);
    struct agxc_ra *ra = AGX_ARENA_NEW(shader->arena, struct agxc_ra);

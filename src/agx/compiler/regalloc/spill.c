@@ -448,14 +448,10 @@ static void spill_block(struct agxc_spilling *s, struct agxc_block *block)
 
 static void find_definitions(struct agxc_shader *shader)
 {
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr_safe (instr, block) {
-         if (block->index > 0 && block->pred_count == 0)
-            agxc_instr_remove(instr); /* nothing reaches it */
-         agxc_foreach_dest (dest, instr)
-            if (dest->kind == AGXC_VALUE)
-               dest->value->def = instr;
-      }
+   agxc_foreach_instr_of (instr, shader)
+      agxc_foreach_dest (dest, instr)
+         if (dest->kind == AGXC_VALUE)
+            dest->value->def = instr;
 }
 
 static struct agxc_spilling *begin(struct agxc_shader *shader, struct agxc_liveness *liveness,
@@ -487,8 +483,8 @@ static struct agxc_spilling *begin(struct agxc_shader *shader, struct agxc_liven
 bool agxc_spill(struct agxc_shader *shader)
 {
    agxc_index(shader);
+   agxc_remove_unreached(shader);
    find_definitions(shader);
-   agxc_index(shader);
    struct agxc_liveness *liveness = agxc_liveness_compute(shader);
    uint32_t needed = agxc_needed_halves(shader, liveness->max_halves);
    uint32_t most = agxc_budget(shader, needed);
