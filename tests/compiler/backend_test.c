@@ -242,6 +242,25 @@ static void test_out_of_registers(void **state)
    backend_fini(&backend);
 }
 
+/* They have no scratch memory; the limit is for what main code spills. */
+static void preambles_take_the_registers_they_need(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_shader main = *backend.shader;
+   backend.options.most_halves = 56;
+   backend.shader->main = &main;
+   struct agxc_ref x = lane(&b), values[60];
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      values[i] = add(&b, x, agxc_imm(i, 64));
+   make_if(&b, x, &backend.shader->body, NULL);
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      store(&b, values[i], x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(backend.shader->stats.spills, 0);
+   backend_fini(&backend);
+}
+
 /* Operands of one instruction that don't fit: refused by name, with numbers. */
 static void test_too_few_registers(void **state)
 {
@@ -569,6 +588,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_names_only),
       cmocka_unit_test(test_two_vectors),
       cmocka_unit_test(test_out_of_registers),
+      cmocka_unit_test(preambles_take_the_registers_they_need),
       cmocka_unit_test(test_too_few_registers),
       cmocka_unit_test(test_last_register),
       cmocka_unit_test(a_few_spills_keep_a_second_workgroup),

@@ -23,7 +23,7 @@ uint32_t agxc_most_halves(const struct agxc_shader *shader)
 {
    uint32_t threads = agxc_threads_of(shader);
    uint32_t most = AGX_GPR_HALVES;
-   if (shader->options->most_halves)
+   if (shader->options->most_halves && !shader->main) /* preambles can't spill */
       most = AGX_MIN(most, shader->options->most_halves);
    while (most > 1 && agx_occupancy_threads(most) < threads)
       most--;

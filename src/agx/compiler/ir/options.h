@@ -67,7 +67,8 @@ struct agxc_options {
    const struct agx_host_alloc *alloc; /* NULL = malloc */
    /* 0 = 256 MiB, and 1 KiB for each byte of the module; more is AGX_RESOURCE_EXHAUSTED. */
    size_t memory_limit_B;
-   uint32_t most_halves; /* 0 = 256; fewer register halves, so that tests see spilling */
+   uint32_t most_halves; /* 0 = 256; fewer register halves, so that tests see spilling; not in
+                            preambles */
    /* Text of the IR after each pass and of the machine code; may be NULL. */
    void (*dump)(void *user, const char *pass, const char *text);
    void *dump_user;
