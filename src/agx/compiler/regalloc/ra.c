@@ -164,6 +164,13 @@ static bool put_over_sum(struct agxc_ra *ra, const struct agxc_instr *instr)
    return true;
 }
 
+/* After the reader of a vector that borrowed its elements' places. */
+static void free_late(struct agxc_ra *ra)
+{
+   while (ra->late_count > 0)
+      agxc_ra_free(ra, ra->late[--ra->late_count]);
+}
+
 static void assign_machine(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying = {0};
@@ -174,8 +181,7 @@ static void assign_machine(struct agxc_ra *ra, struct agxc_instr *instr)
       free_dying(ra, instr, true, &dying);
    agxc_foreach_src (src, instr)
       *src = to_register(ra, *src);
-   while (ra->late_count > 0)
-      agxc_ra_free(ra, ra->late[--ra->late_count]);
+   free_late(ra);
    free_unused_results(ra, instr);
    agxc_foreach_dest (dest, instr)
       *dest = to_register(ra, *dest);
@@ -230,8 +236,6 @@ static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying;
    struct agxc_value *vector = agxc_dest(instr)->value;
-   if (agxc_ra_borrow(ra, instr))
-      return;
    free_dying(ra, instr, false, &dying);
    uint32_t base = best_vector_place(ra, instr);
    if (base != AGXC_NOWHERE)
@@ -281,7 +285,8 @@ static void assign_copy(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    bool is_split =
       instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64 || agxc_is_machine(instr);
-   if (agxc_ra_rename(ra, instr) || (is_split && agxc_ra_name_parts(ra, instr))) {
+   if (agxc_ra_rename(ra, instr) || (is_split && agxc_ra_name_parts(ra, instr)) ||
+       (!is_split && agxc_ra_borrow(ra, instr))) {
       agxc_instr_remove(instr);
       return;
    }
@@ -291,8 +296,8 @@ static void assign_copy(struct agxc_ra *ra, struct agxc_instr *instr)
       assign_collect(ra, instr);
    struct agxc_builder b = agxc_before(ra->shader, instr);
    agxc_ra_flush(ra, &b);
-   if (!ra->late_count)
-      free_unused_results(ra, instr);
+   free_late(ra);
+   free_unused_results(ra, instr);
    agxc_instr_remove(instr);
 }
 
