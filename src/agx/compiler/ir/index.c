@@ -138,19 +138,31 @@ void agxc_index(struct agxc_shader *shader)
    link_preds(shader, link_reachable(shader));
 }
 
-void agxc_remove_unreached(struct agxc_shader *shader)
+/* Whether the list had any. */
+static bool remove_from(const struct agx_link *list)
 {
-   bool is_stale = false;
-   agxc_foreach_block (block, shader) {
+   bool removed = false;
+   agxc_foreach_node (node, list) {
+      if (node->kind != AGXC_NODE_BLOCK) {
+         agxc_foreach_list (inner, node)
+            removed |= remove_from(inner);
+         continue;
+      }
+      struct agxc_block *block = agxc_as_block(node);
       if (block->index == 0 || block->pred_count > 0)
          continue;
-      is_stale = true;
       agxc_foreach_instr_safe (instr, block)
          agxc_instr_remove(instr);
-      while (block->node.link.next != block->node.list)
-         agx_list_remove(block->node.link.next);
+      while (node->link.next != list)
+         agx_list_remove(node->link.next);
+      return true;
    }
-   if (is_stale)
+   return removed;
+}
+
+void agxc_remove_unreached(struct agxc_shader *shader)
+{
+   if (remove_from(&shader->body))
       agxc_index(shader);
 }
 
