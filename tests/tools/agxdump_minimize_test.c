@@ -177,6 +177,7 @@ static void a_signal_ends_the_search(void **state)
    } rows[] = {{"INT", SIGINT}, {"TERM", SIGTERM}, {"HUP", SIGHUP}};
    char line[300], path[64];
    for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      signal(rows[i].number, SIG_DFL); /* nohup has HUP ignored, which programs inherit */
       snprintf(line, sizeof(line),
                "-- sh -c 'printf %%s $0 > %s/trial; kill -%s $PPID; sleep 0.1; true'; exit $?",
                folder, rows[i].name);
