@@ -86,9 +86,9 @@ enum agx_external_kind {
     * descriptor this process still has, whole pages of it, can be used for everything. Any other
     * memory of the host, of any address and size, can be imported without the usage bits of
     * AGX_USAGE_DISPATCH and SHARING_EXPORT: the GPU doesn't reach it, so operations that fill,
-    * update or copy it (AGX_OP_FILL,
-    * ...) and those of files run on a thread of the library, in the order of their semaphores.
-    * Recorded commands refuse it by name; its address is that of no memory. */
+    * update or copy it (AGX_OP_FILL, ...) and those of files run on a thread of the library, in
+    * the order of their semaphores. Recorded commands refuse it by name; its address is that of no
+    * memory. */
    AGX_EXTERNAL_HOST_POINTER = 3,
    /* address: on this device's GPU. Export only. */
    AGX_EXTERNAL_ADDRESS = 4,
@@ -117,7 +117,7 @@ struct agx_release_callback {
  * what it is.
  * AGX_INVALID_ARGUMENT: no such thing as external says; AGX_OUT_OF_RANGE: offset or size don't fit;
  * AGX_UNAVAILABLE: the memory can't be had, with the reason (no /dev/udmabuf, anonymous memory, not
- * whole pages, ...): there is no importing of any host memory on this kernel interface. */
+ * whole pages, ...): this kernel interface can't give the GPU just any host memory. */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_import(struct agx_device *device,
                                                     const struct agx_buffer_desc *desc,
                                                     const struct agx_external *external,

@@ -100,8 +100,19 @@ static iree_status_t query_memory_heaps(iree_hal_allocator_t *IREE_RESTRICT base
    return iree_ok_status();
 }
 
-/* IMPORTABLE means host memory of any kind to IREE's callers, which the kernel can't import;
- * import_buffer takes what it can: dma-bufs, and mappings of sealed memory files. */
+/* What comes from outside is for no more than the application asks: host memory of any kind can be
+ * had for transfers alone. */
+static struct agx_buffer_desc external_params(const iree_hal_buffer_params_t *params,
+                                              iree_device_size_t size_B)
+{
+   struct agx_buffer_desc desc = agx_iree_buffer_params(params, size_B);
+   if (!(params->usage & IREE_HAL_BUFFER_USAGE_DISPATCH))
+      desc.usage &= ~(uint32_t)AGX_USAGE_DISPATCH;
+   return desc;
+}
+
+/* IMPORTABLE means host memory of any kind to IREE's callers, which the GPU can't reach;
+ * import_buffer takes more for dispatches, too: dma-bufs, and mappings of sealed memory files. */
 static iree_hal_buffer_compatibility_t
 query_compatibility(iree_hal_allocator_t *IREE_RESTRICT base,
                     iree_hal_buffer_params_t *IREE_RESTRICT params,
@@ -117,7 +128,7 @@ query_compatibility(iree_hal_allocator_t *IREE_RESTRICT base,
       {AGX_COMPAT_DISPATCH, IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_DISPATCH},
       {AGX_COMPAT_SLOW, IREE_HAL_BUFFER_COMPATIBILITY_LOW_PERFORMANCE},
    };
-   struct agx_buffer_desc desc = agx_iree_buffer_params(params, *size);
+   struct agx_buffer_desc desc = external_params(params, *size);
    uint64_t size_B = *size;
    const uint32_t compat = agx_buffer_compat(cast(base)->core, &desc, &size_B);
    iree_hal_buffer_compatibility_t result = 0;
@@ -128,8 +139,9 @@ query_compatibility(iree_hal_allocator_t *IREE_RESTRICT base,
    /* What the application asked for counts, though the core would allow more. */
    if (!(params->usage & IREE_HAL_BUFFER_USAGE_TRANSFER))
       result &= ~IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_TRANSFER;
-   if (!(params->usage & IREE_HAL_BUFFER_USAGE_DISPATCH))
-      result &= ~IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_DISPATCH;
+   if (compat & AGX_COMPAT_IMPORT_HOST_POINTER &&
+       !(desc.usage & (AGX_USAGE_DISPATCH | AGX_USAGE_SHARING_EXPORT)))
+      result |= IREE_HAL_BUFFER_COMPATIBILITY_IMPORTABLE;
    if (!result)
       return 0;
    params->type &= ~IREE_HAL_MEMORY_TYPE_OPTIMAL;
@@ -201,7 +213,7 @@ static iree_status_t import_buffer(iree_hal_allocator_t *IREE_RESTRICT base,
                               "import: external memory of kind %d; host memory and dma-bufs can be",
                               (int)external->type);
    }
-   const struct agx_buffer_desc desc = agx_iree_buffer_params(params, external->size);
+   const struct agx_buffer_desc desc = external_params(params, external->size);
    struct agx_buffer *core = NULL;
    IREE_RETURN_IF_ERROR(agx_iree_status(agx_buffer_import(
       allocator->core, &desc, &core_external, (struct agx_release_callback){.run = NULL}, &core)));
