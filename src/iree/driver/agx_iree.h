@@ -16,7 +16,6 @@
 #include "container.h"
 #include "path.h"
 
-#define AGX_IREE_MAX_POINTS 32 /* that one operation of <agx/queue.h> takes */
 #define AGX_IREE_MAX_QUEUES 8
 
 /* ---- status ---------------------------------------------------------------- */

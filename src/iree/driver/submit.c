@@ -8,13 +8,6 @@
 
 #include "agx_iree.h"
 
-/* Points of one operation, and the references to semaphores of its own that it needs until it is
- * submitted. */
-struct points {
-   struct agx_point at[AGX_IREE_MAX_POINTS];
-   uint32_t count;
-};
-
 /* ---- semaphores of other drivers ------------------------------------------- */
 
 /* Between a semaphore of another driver and one of the core, in either direction. */
@@ -102,68 +95,90 @@ static void signal_foreign(struct agx_watch *watch, agx_status status, uint64_t 
 
 /* ---- lists ----------------------------------------------------------------- */
 
-/* What must be let go of after agx_submit has retained what it needs. */
-struct borrowed {
-   struct agx_semaphore *semaphores[2 * AGX_IREE_MAX_POINTS];
-   uint32_t count;
-};
+/* Points of one operation that need no heap. */
+#define FEW_POINTS 64
 
-static void release_borrowed(struct borrowed *borrowed)
-{
-   for (uint32_t i = 0; i < borrowed->count; i++)
-      agx_release(borrowed->semaphores[i]);
-}
+/* What an operation waits for and signals, and what for that must be let go of again. */
+struct lists {
+   struct agx_point *waits, *signals;
+   uint32_t wait_count, signal_count;
+   void **borrowed; /* semaphores, released once agx_submit has retained what it needs */
+   uint32_t borrowed_count;
+   /* To foreign semaphores; armed after the operation was queued, so that none is signalled when
+    * it was not. */
+   void **bridges;
+   uint32_t bridge_count;
+   struct {
+      struct agx_point points[FEW_POINTS];
+      void *others[FEW_POINTS];
+   } few;
+   void *heap; /* NULL: few has room */
+};
 
 static iree_status_t check_count(iree_host_size_t count, const char *what)
 {
-   if (count <= AGX_IREE_MAX_POINTS)
+   if (count <= AGX_MAX_OP_POINTS)
       return iree_ok_status();
    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED,
                            "queue: %" PRIhsz " %s, at most %d; join some with a barrier", count,
-                           what, AGX_IREE_MAX_POINTS);
+                           what, AGX_MAX_OP_POINTS);
+}
+
+static iree_status_t lists_init(struct lists *lists, iree_host_size_t wait_count,
+                                iree_host_size_t signal_count)
+{
+   lists->wait_count = lists->signal_count = lists->borrowed_count = lists->bridge_count = 0;
+   lists->heap = NULL;
+   IREE_RETURN_IF_ERROR(check_count(wait_count, "waits"));
+   IREE_RETURN_IF_ERROR(check_count(signal_count, "signals"));
+   struct agx_point *points = lists->few.points;
+   void **others = lists->few.others;
+   const size_t count = wait_count + signal_count;
+   if (count > FEW_POINTS) {
+      points = lists->heap = malloc(count * (sizeof(*points) + sizeof(*others)));
+      if (!points)
+         return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "queue: no host memory");
+      others = (void **)(points + count);
+   }
+   lists->waits = points;
+   lists->signals = points + wait_count;
+   lists->borrowed = others;
+   lists->bridges = others + wait_count;
+   return iree_ok_status();
 }
 
 static iree_status_t fill_waits(struct agx_iree_device *device, iree_hal_semaphore_list_t list,
-                                struct points *out_points, struct borrowed *borrowed)
+                                struct lists *lists)
 {
-   IREE_RETURN_IF_ERROR(check_count(list.count, "waits"));
    for (iree_host_size_t i = 0; i < list.count; i++) {
-      struct agx_point *point = &out_points->at[out_points->count];
+      struct agx_point *point = &lists->waits[i];
       point->semaphore = agx_iree_semaphore_core(device, list.semaphores[i]);
       point->value = list.payload_values[i];
       if (!point->semaphore) {
          IREE_RETURN_IF_ERROR(
             wait_for_foreign(device, list.semaphores[i], list.payload_values[i], point));
-         borrowed->semaphores[borrowed->count++] = point->semaphore;
+         lists->borrowed[lists->borrowed_count++] = point->semaphore;
       }
-      out_points->count++;
+      lists->wait_count++;
    }
    return iree_ok_status();
 }
 
-/* Bridges to foreign semaphores are armed after the operation was queued: so that none is signalled
- * when it was not. */
-struct outgoing {
-   struct bridge *bridges[AGX_IREE_MAX_POINTS];
-   uint32_t count;
-};
-
 static iree_status_t fill_signals(struct agx_iree_device *device, iree_hal_semaphore_list_t list,
-                                  struct points *out_points, struct outgoing *outgoing)
+                                  struct lists *lists)
 {
-   IREE_RETURN_IF_ERROR(check_count(list.count, "signals"));
    for (iree_host_size_t i = 0; i < list.count; i++) {
-      struct agx_point *point = &out_points->at[out_points->count];
+      struct agx_point *point = &lists->signals[i];
       point->semaphore = agx_iree_semaphore_core(device, list.semaphores[i]);
       point->value = list.payload_values[i];
       if (!point->semaphore) {
          struct bridge *bridge = NULL;
          IREE_RETURN_IF_ERROR(
             bridge_create(device, list.semaphores[i], list.payload_values[i], &bridge));
-         outgoing->bridges[outgoing->count++] = bridge;
+         lists->bridges[lists->bridge_count++] = bridge;
          *point = (struct agx_point){.semaphore = bridge->core, .value = 1};
       }
-      out_points->count++;
+      lists->signal_count++;
    }
    return iree_ok_status();
 }
@@ -176,10 +191,10 @@ static void arm(struct agx_semaphore *semaphore, struct agx_watch *watch)
       watch->fn(watch, status, 0);
 }
 
-static void finish(struct outgoing *outgoing, bool is_queued)
+static void lists_fini(struct lists *lists, bool is_queued)
 {
-   for (uint32_t i = 0; i < outgoing->count; i++) {
-      struct bridge *bridge = outgoing->bridges[i];
+   for (uint32_t i = 0; i < lists->bridge_count; i++) {
+      struct bridge *bridge = lists->bridges[i];
       if (!is_queued) {
          bridge_free(bridge);
          continue;
@@ -187,33 +202,34 @@ static void finish(struct outgoing *outgoing, bool is_queued)
       bridge->watch = (struct agx_watch){.value = 1, .fn = signal_foreign, .user = bridge};
       arm(bridge->core, &bridge->watch);
    }
+   for (uint32_t i = 0; i < lists->borrowed_count; i++)
+      agx_release(lists->borrowed[i]);
+   free(lists->heap);
 }
 
 static iree_status_t submit(struct agx_iree_device *device, iree_hal_semaphore_list_t waits,
                             iree_hal_semaphore_list_t signals, struct agx_op *op,
                             const struct agx_iree_end *end)
 {
-   struct points wait_points, signal_points;
-   struct borrowed borrowed;
-   struct outgoing outgoing;
-   wait_points.count = signal_points.count = borrowed.count = outgoing.count = 0;
-   iree_status_t status = fill_waits(device, waits, &wait_points, &borrowed);
+   struct lists lists;
+   iree_status_t status = lists_init(&lists, waits.count, signals.count);
    if (iree_status_is_ok(status))
-      status = fill_signals(device, signals, &signal_points, &outgoing);
+      status = fill_waits(device, waits, &lists);
+   if (iree_status_is_ok(status))
+      status = fill_signals(device, signals, &lists);
    if (iree_status_is_ok(status)) {
       op->size = sizeof(*op);
-      op->waits = wait_points.at;
-      op->wait_count = wait_points.count;
-      op->signals = signal_points.at;
-      op->signal_count = signal_points.count;
+      op->waits = lists.waits;
+      op->wait_count = lists.wait_count;
+      op->signals = lists.signals;
+      op->signal_count = lists.signal_count;
       if (end) {
          op->end = end->fn;
          op->end_user = end->user;
       }
       status = agx_iree_status(agx_submit(device->core, op, 1, NULL));
    }
-   finish(&outgoing, iree_status_is_ok(status));
-   release_borrowed(&borrowed);
+   lists_fini(&lists, iree_status_is_ok(status));
    return status;
 }
 
