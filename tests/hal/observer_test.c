@@ -135,6 +135,27 @@ static void work_of_the_gpu_is_told(void **state)
    work_close(&w);
 }
 
+/* A thread that waits tells the observers itself, and the library's own thread leaves that to it;
+ * when the application goes over to observing, it looks after the GPU again. */
+static void threads_that_wait_and_that_do_not_take_turns(void **state)
+{
+   struct work w;
+   struct listener it;
+   work_open(&w, "virtual");
+   work_record(&w);
+   listener_start(&it, w.done, 0);
+   for (uint64_t i = 1; i <= 2000; i++) {
+      assert_ok(fixture_submit(w.f, w.commands, NO_POINT, (struct agx_point){w.done, i}));
+      if (i % 100 < 95)
+         assert_ok(fixture_wait(w.done, i));
+      else
+         await_value(&it, i);
+   }
+   await_value(&it, 2000);
+   listener_stop(&it);
+   work_close(&w);
+}
+
 /* The observer retains its semaphore. */
 static void semaphores_live_while_they_are_observed(void **state)
 {
@@ -344,6 +365,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(each_advance_is_told),
       cmocka_unit_test(nothing_can_be_observed_with_nothing),
       cmocka_unit_test(work_of_the_gpu_is_told),
+      cmocka_unit_test(threads_that_wait_and_that_do_not_take_turns),
       cmocka_unit_test(semaphores_live_while_they_are_observed),
       cmocka_unit_test(observers_may_end_themselves),
       cmocka_unit_test(observers_may_signal_and_observe),

@@ -326,6 +326,8 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
  * often it does: no thread waits for what it then finds. */
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
+/* How long it leaves what is watched to a thread that waits by itself, before it looks again. */
+#define DOZE_NS (200 * 1000)
 /* While it waits in the kernel, in case that the kernel refuses to interrupt it. */
 #define LONG_TICK_NS (200 * 1000000)
 
@@ -347,7 +349,10 @@ AGX_SYNC_LOCKED static void poll_or_lose_unlocking(struct agx_device *device)
       agx_device_lose_unlocking(device, status);
 }
 
-AGX_SYNC_LOCKED static void wait_for_any_queue_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static bool has_work(const struct agx_device *device);
+
+/* False: another thread has ended meanwhile what this one waited for. */
+AGX_SYNC_LOCKED static bool wait_for_any_queue_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
@@ -368,27 +373,36 @@ AGX_SYNC_LOCKED static void wait_for_any_queue_unlocking(struct agx_device *devi
       agx_release(objects[i]);
    agx_sync_lock(sync);
    sync->in_kernel--;
+   bool was_needed = has_work(device);
    if (status == AGX_RESOURCE_EXHAUSTED)
       sync->lacks_memory = true; /* to wait with: it asks again after a tick */
    else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose_unlocking(device, status);
    else
       poll_or_lose_unlocking(device);
+   return was_needed;
 }
 
+enum sleep {
+   WITHOUT_LIMIT,
+   TICK,
+   DOZE,
+};
+
 /* True: the time has passed, and no thread has woken this one. */
-AGX_SYNC_LOCKED static bool worker_wait_unlocking(struct agx_device *device, bool with_ticks)
+AGX_SYNC_LOCKED static bool worker_wait_unlocking(struct agx_device *device, enum sleep kind)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   const struct timespec until = agx_timespec(agx_now_ns() + TICK_NS);
+   const struct timespec until = agx_timespec(agx_now_ns() + (kind == DOZE ? DOZE_NS : TICK_NS));
    int error = 0;
    sync->worker_sleeps = true;
-   sync->worker_has_no_tick = !with_ticks;
-   if (with_ticks)
-      error = pthread_cond_timedwait(&sync->work, &sync->lock, &until);
-   else
+   sync->worker_has_no_tick = kind == WITHOUT_LIMIT;
+   sync->worker_dozes = kind == DOZE;
+   if (kind == WITHOUT_LIMIT)
       pthread_cond_wait(&sync->work, &sync->lock);
-   sync->worker_sleeps = sync->worker_has_no_tick = false;
+   else
+      error = pthread_cond_timedwait(&sync->work, &sync->lock, &until);
+   sync->worker_sleeps = sync->worker_has_no_tick = sync->worker_dozes = false;
    return error == ETIMEDOUT;
 }
 
@@ -403,29 +417,56 @@ AGX_SYNC_LOCKED static bool is_in_flight(const struct agx_device *device)
    return agx_queues_are_busy(sync);
 }
 
+AGX_SYNC_LOCKED static bool has_work(const struct agx_device *device)
+{
+   return is_in_flight(device) && agx_device_has_waiters(device);
+}
+
+/* The completion thread's memory. */
+struct worker {
+   uint32_t idle; /* ticks in which nothing was submitted */
+   uint64_t seen; /* submissions */
+   bool is_spare; /* when it looked last, a thread that waits had ended what was watched */
+};
+
+/* Sleeps until something is to be done, or looks whether there is. */
+AGX_SYNC_LOCKED static void rest_unlocking(struct agx_device *device, struct worker *worker)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   bool is_quiet = worker->seen == sync->submissions;
+   bool has_refused = agx_device_has_refused_notifications(device);
+   enum sleep kind = WITHOUT_LIMIT;
+   worker->is_spare &= !is_quiet;
+   worker->idle = is_quiet ? worker->idle + 1 : 0;
+   worker->seen = sync->submissions;
+   sync->lacks_memory = false;
+   if (worker->is_spare)
+      kind = DOZE;
+   else if (is_in_flight(device) || has_refused || worker->idle < TICKS)
+      kind = TICK;
+   bool has_passed = worker_wait_unlocking(device, kind);
+   if (kind == DOZE)
+      return;
+   worker->is_spare = !has_passed && !has_work(device);
+   if (has_passed && is_in_flight(device))
+      poll_or_lose_unlocking(device);
+}
+
 void *agx_device_work(void *argument)
 {
    struct agx_device *device = argument;
    struct agx_sync_state *sync = agx_sync_of(device);
+   struct worker worker = {0};
    agx_on_library_thread = true;
-   uint32_t idle = 0;
-   uint64_t seen = 0;
    agx_sync_lock(sync);
    while (!sync->stop) {
-      bool is_kernel_busy = is_in_flight(device);
       if (agx_device_has_deferred_work(device)) {
-         idle = 0; /* another thread has retired, and does this work */
-      } else if (is_kernel_busy && agx_device_has_waiters(device) && !sync->lacks_memory) {
-         wait_for_any_queue_unlocking(device);
-         idle = 0;
+         worker.idle = 0; /* another thread has retired, and does this work */
+      } else if (has_work(device) && !sync->lacks_memory) {
+         worker.is_spare = !wait_for_any_queue_unlocking(device);
+         worker.idle = 0;
       } else {
-         idle = seen == sync->submissions ? idle + 1 : 0;
-         seen = sync->submissions;
-         sync->lacks_memory = false;
-         bool has_refused = agx_device_has_refused_notifications(device);
-         if (worker_wait_unlocking(device, is_kernel_busy || has_refused || idle < TICKS) &&
-             is_in_flight(device))
-            poll_or_lose_unlocking(device);
+         rest_unlocking(device, &worker);
       }
       sync->has_pending_notifications |= agx_device_has_refused_notifications(device);
       agx_device_unlock_and_run_deferred(device);

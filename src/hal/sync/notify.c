@@ -202,16 +202,23 @@ void agx_device_wake(struct agx_device *device)
       pthread_cond_signal(&sync->work);
 }
 
+/* Waiters that no other thread can look after. */
+AGX_SYNC_LOCKED static bool has_urgent_waiters(const struct agx_sync_state *sync)
+{
+   return !agx_list_empty(&sync->imports) || sync->sleepers || sync->parked_count ||
+          sync->host_frontier_waiters;
+}
+
 bool agx_device_has_waiters(const struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   return !agx_list_empty(&sync->imports) || sync->sleepers || sync->watching ||
-          sync->parked_count || sync->host_frontier_waiters;
+   return sync->watching || has_urgent_waiters(sync);
 }
 
 void agx_device_note_flight(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   if (sync->worker_has_no_tick || (sync->worker_sleeps && agx_device_has_waiters(device)))
+   bool is_needed = has_urgent_waiters(sync) || (sync->watching && !sync->worker_dozes);
+   if (sync->worker_has_no_tick || (sync->worker_sleeps && is_needed))
       pthread_cond_signal(&sync->work);
 }

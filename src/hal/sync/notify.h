@@ -55,6 +55,6 @@ AGX_SYNC_LOCKED void agx_device_wake(struct agx_device *device);
  * kernel will notice. */
 AGX_SYNC_LOCKED bool agx_device_has_waiters(const struct agx_device *device);
 
-/* A submission has gone to the kernel: wakes the completion thread if it sleeps without a time
- * limit, or something waits. */
+/* A submission has gone to the kernel, or is watched there: wakes the completion thread if it
+ * sleeps without a time limit, or something waits that may not wait while it dozes. */
 AGX_SYNC_LOCKED void agx_device_note_flight(struct agx_device *device);

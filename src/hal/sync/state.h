@@ -98,6 +98,7 @@ struct agx_sync_state {
    bool lacks_memory;       /* to wait in the kernel, or to ask it: time may help */
    bool worker_sleeps;      /* on `work` */
    bool worker_has_no_tick; /* it sleeps without a time limit */
+   bool worker_dozes;       /* it sleeps for a short time: what is watched can wait for that */
 
    struct agx_one_shots one_shots;   /* has a lock of its own */
    struct agx_alloca_spares allocas; /* the same */

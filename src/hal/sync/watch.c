@@ -131,7 +131,7 @@ void agx_observers_await(struct agx_signal *signal)
       return;
    signal->is_observed = true;
    agx_sync_of(semaphore->device)->watching++;
-   agx_device_wake(semaphore->device);
+   agx_device_note_flight(semaphore->device);
 }
 
 void agx_observers_had(struct agx_signal *signal)
