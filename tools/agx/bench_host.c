@@ -277,6 +277,8 @@ enum row {
    CREATE_FIRST,
    SUBMIT,
    SUBMIT_WAIT,
+   SUBMIT_WAIT_64,
+   SUBMIT_WAIT_1024,
    SUBMIT_5000,
    IN_FLIGHT,
    ROWS,
@@ -296,6 +298,8 @@ static const struct {
    [CREATE_FIRST] = {"create_first", "create a device's first command buffer"},
    [SUBMIT] = {"submit", "submit one dispatch, signal"},
    [SUBMIT_WAIT] = {"submit_wait", "the same, and wait"},
+   [SUBMIT_WAIT_64] = {"submit_wait_64", "submit 64 dispatches with barriers, and wait"},
+   [SUBMIT_WAIT_1024] = {"submit_wait_1024", "submit 1024 with barriers, and wait"},
    [SUBMIT_5000] = {"submit_5000", "submit 5000 dispatches, signal"},
    [IN_FLIGHT] = {"in_flight", "one buffer, 4 in flight (executed, CPU time)"},
 };
@@ -338,6 +342,10 @@ static agx_status measure(struct bench *bench, struct figure figures[ROWS])
    AGX_TRY(record(plain, bench->session.commands, 1, false));
    AGX_TRY(time_submissions(bench, false, &figures[SUBMIT]));
    AGX_TRY(time_submissions(bench, true, &figures[SUBMIT_WAIT]));
+   AGX_TRY(record(plain, bench->session.commands, 64, true));
+   AGX_TRY(time_submissions(bench, true, &figures[SUBMIT_WAIT_64]));
+   AGX_TRY(record(plain, bench->session.commands, 1024, true));
+   AGX_TRY(time_submissions(bench, true, &figures[SUBMIT_WAIT_1024]));
    AGX_TRY(record(plain, bench->session.commands, 5000, false));
    return time_submissions(bench, false, &figures[SUBMIT_5000]);
 }
