@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What IREE's suite doesn't ask of a driver: semaphores of other drivers, long lists of them, host
+ * memory of any place and size, memory that goes out and comes in, virtual memory, SPIR-V with
+ * specialization constants.
+ */
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "iree/hal/api.h"
+#include "iree/hal/cts/util/registry.h"
+#include "iree/hal/cts/util/test_base.h"
+#include "iree/hal/drivers/init.h"
+
+namespace iree::hal::cts
+{
+
+namespace
+{
+
+using iree::testing::status::StatusIs;
+
+constexpr iree_hal_queue_affinity_t kAnyQueue = IREE_HAL_QUEUE_AFFINITY_ANY;
+
+class AgxTest : public CtsTestBase<>
+{
+ protected:
+   void Barrier(iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals)
+   {
+      IREE_ASSERT_OK(iree_hal_device_queue_barrier(device_, kAnyQueue, waits, signals,
+                                                   IREE_HAL_EXECUTE_FLAG_NONE));
+   }
+
+   static void Await(iree_hal_semaphore_list_t list)
+   {
+      IREE_ASSERT_OK(
+         iree_hal_semaphore_list_wait(list, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+   }
+
+   void Copy(iree_hal_buffer_t *from, iree_hal_buffer_t *to, iree_device_size_t size)
+   {
+      SemaphoreList none;
+      SemaphoreList done(device_, {0}, {1});
+      IREE_ASSERT_OK(iree_hal_device_queue_copy(device_, kAnyQueue, none, done, from, 0, to, 0,
+                                                size, IREE_HAL_COPY_FLAG_NONE));
+      Await(done);
+   }
+
+   void Fill(iree_hal_buffer_t *buffer, iree_device_size_t offset, iree_device_size_t size,
+             uint8_t value)
+   {
+      SemaphoreList none;
+      SemaphoreList done(device_, {0}, {1});
+      IREE_ASSERT_OK(iree_hal_device_queue_fill(device_, kAnyQueue, none, done, buffer, offset,
+                                                size, &value, 1, IREE_HAL_FILL_FLAG_NONE));
+      Await(done);
+   }
+};
+
+/* ---- lists of semaphores --------------------------------------------------- */
+
+TEST_P(AgxTest, ManySemaphores)
+{
+   for (size_t count : {64, 65, 1024}) {
+      const std::vector<uint64_t> zeros(count, 0), ones(count, 1);
+      SemaphoreList waits(device_, zeros, ones), signals(device_, zeros, ones);
+      Barrier(waits, signals);
+      for (size_t i = 0; i < count; i++)
+         IREE_ASSERT_OK(iree_hal_semaphore_signal(waits.semaphores[i], 1, NULL));
+      Await(signals);
+   }
+}
+
+TEST_P(AgxTest, TooManySemaphores)
+{
+   const std::vector<uint64_t> zeros(1025, 0), ones(1025, 1);
+   SemaphoreList none, many(device_, zeros, ones);
+   EXPECT_THAT(Status(iree_hal_device_queue_barrier(device_, kAnyQueue, many, none,
+                                                    IREE_HAL_EXECUTE_FLAG_NONE)),
+               StatusIs(StatusCode::kResourceExhausted));
+}
+
+/* ---- semaphores of another driver ------------------------------------------ */
+
+class ForeignTest : public AgxTest
+{
+ protected:
+   void SetUp() override
+   {
+      AgxTest::SetUp();
+      const iree_allocator_t host = iree_allocator_system();
+      iree_hal_driver_registry_t *registry = iree_hal_driver_registry_default();
+      iree_status_free(iree_hal_register_all_available_drivers(registry));
+      IREE_ASSERT_OK(context_.Initialize(host));
+      IREE_ASSERT_OK(
+         iree_hal_create_device(registry, IREE_SV("local-sync"), context_.params(), host, &other_));
+      IREE_ASSERT_OK(iree_hal_device_group_create_from_device(other_, context_.frontier_tracker(),
+                                                              host, &group_));
+   }
+
+   void TearDown() override
+   {
+      iree_hal_device_release(other_);
+      iree_hal_device_group_release(group_);
+      context_.Deinitialize();
+      AgxTest::TearDown();
+   }
+
+   DeviceCreateContext context_;
+   iree_hal_device_t *other_ = nullptr;
+   iree_hal_device_group_t *group_ = nullptr;
+};
+
+TEST_P(ForeignTest, ValuesPass)
+{
+   SemaphoreList foreign(other_, {0, 3}, {2, 5}), own(device_, {0}, {1});
+   SemaphoreList back(other_, {0, 7}, {4, 9});
+   Barrier(foreign, own);
+   Barrier(own, back);
+   uint64_t value = 0;
+   IREE_ASSERT_OK(iree_hal_semaphore_signal(foreign.semaphores[0], 2, NULL));
+   IREE_ASSERT_OK(iree_hal_semaphore_query(own.semaphores[0], &value));
+   EXPECT_EQ(value, 0u); /* one of two */
+   IREE_ASSERT_OK(iree_hal_semaphore_signal(foreign.semaphores[1], 6, NULL));
+   Await(back);
+   IREE_ASSERT_OK(iree_hal_semaphore_query(back.semaphores[1], &value));
+   EXPECT_EQ(value, 9u);
+}
+
+TEST_P(ForeignTest, FailuresPass)
+{
+   SemaphoreList foreign(other_, {0}, {1}), own(device_, {0}, {1}), back(other_, {0}, {1});
+   Barrier(foreign, own);
+   Barrier(own, back);
+   iree_hal_semaphore_fail(foreign.semaphores[0],
+                           iree_make_status(IREE_STATUS_DATA_LOSS, "the other one is lost"));
+   iree_status_t status =
+      iree_hal_semaphore_list_wait(back, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
+   EXPECT_FALSE(iree_status_is_ok(status));
+   iree_status_free(status);
+   uint64_t value = 0;
+   EXPECT_THAT(Status(iree_hal_semaphore_query(own.semaphores[0], &value)),
+               StatusIs(StatusCode::kDataLoss));
+}
+
+TEST_P(ForeignTest, ManyOfThem)
+{
+   const std::vector<uint64_t> zeros(100, 0), ones(100, 1);
+   SemaphoreList foreign(other_, zeros, ones), back(other_, zeros, ones);
+   Barrier(foreign, back);
+   for (iree_hal_semaphore_t *semaphore : foreign.semaphores)
+      IREE_ASSERT_OK(iree_hal_semaphore_signal(semaphore, 1, NULL));
+   Await(back);
+}
+
+/* ---- memory of others -------------------------------------------------------- */
+
+iree_hal_buffer_params_t Params(iree_hal_buffer_usage_t usage)
+{
+   iree_hal_buffer_params_t params = {};
+   params.type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE;
+   params.access = IREE_HAL_MEMORY_ACCESS_ALL;
+   params.usage = usage;
+   return params;
+}
+
+iree_status_t ImportHost(iree_hal_allocator_t *allocator, iree_hal_buffer_usage_t usage, void *at,
+                         iree_device_size_t size, iree_hal_buffer_t **out_buffer)
+{
+   iree_hal_external_buffer_t external = {};
+   external.type = IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION;
+   external.size = size;
+   external.handle.host_allocation.ptr = at;
+   return iree_hal_allocator_import_buffer(allocator, Params(usage), &external,
+                                           iree_hal_buffer_release_callback_null(), out_buffer);
+}
+
+TEST_P(AgxTest, HostMemoryOfAnyPlaceAndSize)
+{
+   constexpr iree_device_size_t kSize = 1003;
+   const std::vector<uint8_t> bytes = MakeDeterministicBytes(kSize);
+   std::vector<uint8_t> source(bytes), target(kSize + 2, 0x5a);
+   Ref<iree_hal_buffer_t> from, between, to;
+   IREE_ASSERT_OK(ImportHost(device_allocator_, IREE_HAL_BUFFER_USAGE_TRANSFER, source.data(),
+                             kSize, from.out()));
+   IREE_ASSERT_OK(ImportHost(device_allocator_, IREE_HAL_BUFFER_USAGE_TRANSFER, target.data() + 1,
+                             kSize, to.out()));
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(kSize, between.out()));
+   Copy(from, between, kSize);
+   EXPECT_EQ(ReadBufferBytes(between, 0, kSize), bytes);
+   Copy(between, to, kSize);
+   EXPECT_EQ(target.front(), 0x5a);
+   EXPECT_EQ(target.back(), 0x5a);
+   EXPECT_EQ(std::vector<uint8_t>(target.begin() + 1, target.end() - 1), bytes);
+   Fill(to, 3, 7, 0x11);
+   EXPECT_EQ(target[3], bytes[2]);
+   EXPECT_EQ(target[4], 0x11);
+   EXPECT_EQ(target[10], 0x11);
+   EXPECT_EQ(target[11], bytes[10]);
+}
+
+/* The GPU doesn't reach it. */
+TEST_P(AgxTest, HostMemoryForDispatchesIsRefused)
+{
+   std::vector<uint8_t> memory(4096);
+   iree_hal_buffer_t *buffer = nullptr;
+   EXPECT_THAT(Status(ImportHost(device_allocator_, IREE_HAL_BUFFER_USAGE_DEFAULT, memory.data(),
+                                 memory.size(), &buffer)),
+               StatusIs(StatusCode::kUnavailable));
+   EXPECT_EQ(buffer, nullptr);
+   iree_hal_buffer_params_t params = Params(IREE_HAL_BUFFER_USAGE_DEFAULT), out_params;
+   iree_device_size_t size = 0;
+   EXPECT_FALSE(iree_all_bits_set(iree_hal_allocator_query_buffer_compatibility(
+                                     device_allocator_, params, 4096, &out_params, &size),
+                                  IREE_HAL_BUFFER_COMPATIBILITY_IMPORTABLE));
+}
+
+TEST_P(AgxTest, ExportedMemoryIsTheSame)
+{
+   constexpr iree_device_size_t kSize = 65536;
+   Ref<iree_hal_buffer_t> buffer, again;
+   iree_hal_buffer_params_t params =
+      Params(IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING |
+             IREE_HAL_BUFFER_USAGE_SHARING_EXPORT);
+   IREE_ASSERT_OK(
+      iree_hal_allocator_allocate_buffer(device_allocator_, params, kSize, buffer.out()));
+   iree_hal_external_buffer_t external = {};
+   IREE_ASSERT_OK(iree_hal_allocator_export_buffer(device_allocator_, buffer,
+                                                   IREE_HAL_EXTERNAL_BUFFER_TYPE_OPAQUE_FD,
+                                                   IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE, &external));
+   EXPECT_EQ(external.size, kSize);
+   IREE_ASSERT_OK(iree_hal_allocator_import_buffer(
+      device_allocator_, params, &external, iree_hal_buffer_release_callback_null(), again.out()));
+   Fill(buffer, 0, kSize, 0x77);
+   EXPECT_EQ(ReadBufferBytes(again, kSize - 4, 4), std::vector<uint8_t>(4, 0x77));
+   IREE_ASSERT_OK(iree_hal_allocator_export_buffer(device_allocator_, buffer,
+                                                   IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION,
+                                                   IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE, &external));
+   EXPECT_EQ(static_cast<uint8_t *>(external.handle.host_allocation.ptr)[100], 0x77);
+   IREE_ASSERT_OK(iree_hal_allocator_export_buffer(device_allocator_, buffer,
+                                                   IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION,
+                                                   IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE, &external));
+   EXPECT_NE(external.handle.device_allocation.ptr, 0u);
+}
+
+/* ---- virtual memory ---------------------------------------------------------- */
+
+TEST_P(AgxTest, VirtualMemory)
+{
+   ASSERT_TRUE(iree_hal_allocator_supports_virtual_memory(device_allocator_));
+   const iree_hal_buffer_params_t params =
+      Params(IREE_HAL_BUFFER_USAGE_DEFAULT | IREE_HAL_BUFFER_USAGE_MAPPING);
+   iree_device_size_t page = 0, best = 0;
+   IREE_ASSERT_OK(
+      iree_hal_allocator_virtual_memory_query_granularity(device_allocator_, params, &page, &best));
+   iree_hal_buffer_t *range = nullptr;
+   iree_hal_physical_memory_t *pages = nullptr;
+   IREE_ASSERT_OK(
+      iree_hal_allocator_virtual_memory_reserve(device_allocator_, kAnyQueue, 4 * page, &range));
+   IREE_ASSERT_OK(iree_hal_allocator_physical_memory_allocate(device_allocator_, params, 2 * page,
+                                                              iree_allocator_system(), &pages));
+   IREE_ASSERT_OK(
+      iree_hal_allocator_virtual_memory_map(device_allocator_, range, page, pages, 0, 2 * page));
+   IREE_ASSERT_OK(iree_hal_allocator_virtual_memory_protect(
+      device_allocator_, range, page, 2 * page, kAnyQueue,
+      IREE_HAL_MEMORY_PROTECTION_READ | IREE_HAL_MEMORY_PROTECTION_WRITE));
+   Fill(range, page, page, 0x21);
+   Fill(range, 2 * page, page, 0x43);
+   /* The second page again, elsewhere. */
+   IREE_ASSERT_OK(
+      iree_hal_allocator_virtual_memory_map(device_allocator_, range, 0, pages, page, page));
+   Ref<iree_hal_buffer_t> seen;
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(3 * page, seen.out()));
+   Copy(range, seen, 3 * page);
+   EXPECT_EQ(ReadBufferBytes(seen, 0, 2), std::vector<uint8_t>(2, 0x43));
+   EXPECT_EQ(ReadBufferBytes(seen, page, 2), std::vector<uint8_t>(2, 0x21));
+   EXPECT_EQ(ReadBufferBytes(seen, 3 * page - 2, 2), std::vector<uint8_t>(2, 0x43));
+   iree_status_free(iree_hal_allocator_virtual_memory_advise(
+      device_allocator_, range, 0, page, kAnyQueue, IREE_HAL_MEMORY_ADVICE_WILL_NEED));
+   EXPECT_THAT(Status(iree_hal_allocator_virtual_memory_map(device_allocator_, range, 3 * page,
+                                                            pages, 0, 2 * page)),
+               StatusIs(StatusCode::kOutOfRange));
+   IREE_ASSERT_OK(iree_hal_allocator_virtual_memory_unmap(device_allocator_, range, 0, 3 * page));
+   IREE_ASSERT_OK(iree_hal_allocator_physical_memory_free(device_allocator_, pages));
+   IREE_ASSERT_OK(iree_hal_allocator_virtual_memory_release(device_allocator_, range));
+}
+
+/* ---- executables ------------------------------------------------------------- */
+
+/* tests/corpus/spec_wg.comp turns groups of 32 * 2 around, doubles them, and cuts negative ones
+ * off. */
+TEST_P(AgxTest, SpirvWithSpecializationConstants)
+{
+   constexpr uint32_t kThreads = 32, kCount = 64;
+   std::ifstream stream(AGX_CTS_SPIRV, std::ios::binary);
+   const std::vector<char> file(std::istreambuf_iterator<char>(stream), {});
+   ASSERT_FALSE(file.empty());
+   const float scale = 2.0f;
+   uint32_t constants[4] = {kThreads, kCount / kThreads, 0, 1};
+   memcpy(&constants[2], &scale, sizeof(scale));
+   Ref<iree_hal_executable_cache_t> cache;
+   Ref<iree_hal_executable_t> executable;
+   IREE_ASSERT_OK(iree_hal_executable_cache_create(device_, IREE_SV("own"), cache.out()));
+   iree_hal_executable_params_t params;
+   iree_hal_executable_params_initialize(&params);
+   params.executable_format = IREE_SV("spirv");
+   params.executable_data = iree_make_const_byte_span(file.data(), file.size());
+   params.constants = constants;
+   params.constant_count = IREE_ARRAYSIZE(constants);
+   IREE_ASSERT_OK(iree_hal_executable_cache_prepare_executable(cache, &params, executable.out()));
+
+   std::vector<float> input(kCount), expected(kCount);
+   for (uint32_t i = 0; i < kCount; i++) {
+      input[i] = static_cast<float>(i) - 20.0f;
+      expected[kCount - 1 - i] = input[i] > 0.0f ? input[i] * scale : 0.0f;
+   }
+   Ref<iree_hal_buffer_t> from, to;
+   IREE_ASSERT_OK(CreateDeviceBufferWithData(input.data(), 4 * kCount, from.out()));
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(4 * kCount, to.out()));
+   const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(from, 0, 4 * kCount),
+                                         iree_hal_make_buffer_ref(to, 0, 4 * kCount)};
+   SemaphoreList none, done(device_, {0}, {1});
+   IREE_ASSERT_OK(iree_hal_device_queue_dispatch(
+      device_, kAnyQueue, none, done, executable, iree_hal_executable_function_from_index(0),
+      iree_hal_make_static_dispatch_config(1, 1, 1), iree_const_byte_span_empty(),
+      iree_hal_buffer_ref_list_t{IREE_ARRAYSIZE(refs), refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+   Await(done);
+   EXPECT_EQ(ReadBufferData<float>(to), expected);
+}
+
+} // namespace
+
+CTS_REGISTER_TEST_SUITE(AgxTest);
+CTS_REGISTER_TEST_SUITE(ForeignTest);
+
+} // namespace iree::hal::cts
