@@ -46,7 +46,14 @@ static int64_t monotonic_ns(void)
 
 /* ---- chunks ---------------------------------------------------------------- */
 
-/* Writes records of one type. The caller holds the mutex. */
+/* IREE's number of a queue's stream: 0 is none. */
+static uint64_t stream_of(uint32_t queue)
+{
+   return queue + UINT64_C(1);
+}
+
+/* Writes records of one type, of a queue or (UINT32_MAX) of the device. The caller holds the mutex.
+ */
 static void put(struct agx_iree_profile *profile, iree_string_view_t type, uint32_t queue,
                 const void *data, size_t data_B)
 {
@@ -57,6 +64,7 @@ static void put(struct agx_iree_profile *profile, iree_string_view_t type, uint3
    metadata.session_id = profile->session_id;
    metadata.physical_device_ordinal = 0;
    metadata.queue_ordinal = queue;
+   metadata.stream_id = queue == UINT32_MAX ? 0 : stream_of(queue);
    const iree_const_byte_span_t span = iree_make_const_byte_span(data, data_B);
    profile->failure = iree_hal_profile_sink_write(profile->sink, &metadata, 1, &span);
 }
@@ -78,7 +86,7 @@ static void put_devices(struct agx_iree_profile *profile)
       queues[i] = iree_hal_profile_queue_record_default();
       queues[i].physical_device_ordinal = 0;
       queues[i].queue_ordinal = i;
-      queues[i].stream_id = i + 1;
+      queues[i].stream_id = stream_of(i);
    }
    put(profile, IREE_HAL_PROFILE_CONTENT_TYPE_QUEUES, UINT32_MAX, queues,
        count * sizeof(queues[0]));
@@ -315,7 +323,7 @@ static void put_queue(struct agx_iree_profile *profile, const struct agx_profile
    event.ready_host_time_ns = (int64_t)record->start_ns + profile->to_host_ns;
    event.submission_id = record->submission;
    event.command_buffer_id = commands;
-   event.stream_id = record->queue + 1;
+   event.stream_id = stream_of(record->queue);
    event.physical_device_ordinal = 0;
    event.queue_ordinal = record->queue;
    event.operation_count = 1;
@@ -357,7 +365,7 @@ static void put_device_queue(struct agx_iree_profile *profile,
    event.type = type_of(record->operation);
    event.event_id = ++profile->next_event;
    event.submission_id = record->submission;
-   event.stream_id = record->queue + 1;
+   event.stream_id = stream_of(record->queue);
    event.physical_device_ordinal = 0;
    event.queue_ordinal = record->queue;
    event.operation_count = 1;
@@ -423,7 +431,7 @@ static void put_counters(struct agx_iree_profile *profile, const struct agx_prof
    sample.submission_id = record->submission;
    sample.executable_id = note->executable->profile_id;
    sample.function_ordinal = note->function;
-   sample.stream_id = record->queue + 1;
+   sample.stream_id = stream_of(record->queue);
    sample.start_tick = record->start_ns;
    sample.end_tick = record->end_ns;
    sample.physical_device_ordinal = 0;
