@@ -6,7 +6,8 @@
  * An operation moves to the block that dominates all its uses, or as far down as no loop is
  * entered, when no more halves live on the way than before: its sources live on instead of its
  * results. So chains move as a whole. Nothing moves into a loop, so nothing runs more often; what
- * moves into an arm runs less often.
+ * moves into an arm runs less often. Loads move past loops only, and only where nothing between
+ * writes memory.
  *
  * Before and after: machine instructions, SSA.
  *
@@ -14,7 +15,8 @@
  *    after    loop .. end   %2 = collect %0, %1   use %0   use %2
  *
  * Stands in front of pressure.c, which orders the blocks. Copies of values
- * in vectors are what it finds most: passes that join equal expressions put them at the top.
+ * in vectors are what it finds most: passes that join equal expressions put them at the top. Of
+ * loads, what front ends fetch early: the bias that is added to a sum of many products.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
@@ -27,6 +29,8 @@ struct sinking {
    const struct agxc_liveness *liveness;
    const struct agxc_dominance *dominance;
    uint32_t *crowded;       /* by block: how many before it cost threads */
+   uint32_t *written;       /* by block: how many instructions before it may write memory */
+   uint32_t *loops;         /* by block: how many loops begin before it */
    uint32_t *place;         /* by value: the block that dominates all uses seen, + 1 */
    agx_bitset_word *loaded; /* values: computed from what a load of the same block brings */
    uint32_t *extended; /* by value: the last block that it lives to because of what moved, + 1 */
@@ -108,13 +112,28 @@ static void find_loaded(struct sinking *s, const struct agxc_block *block)
    }
 }
 
+/* A load moves only past a loop, where what it brings costs registers all the time and the loop
+ * hides its latency no better than what stands behind; nothing on the way writes memory. */
+static bool may_load_at(const struct sinking *s, const struct agxc_instr *instr, uint32_t target)
+{
+   const uint32_t from = instr->block->index;
+   if (agxc_memory_of(instr) & AGXC_MEMORY_WRITES || s->written[target] != s->written[from] ||
+       s->loops[target] == s->loops[from + 1])
+      return false;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && agx_bitset_test(s->loaded, src->value->id))
+         return false;
+   return true;
+}
+
 static bool may_move(const struct sinking *s, const struct agxc_instr *instr)
 {
-   if (instr->dest_count == 0 || agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE ||
-       agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM)
+   const bool is_load = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
+   if (instr->dest_count == 0 ||
+       agxc_flags(instr) & ~(unsigned)(AGXC_COMMUTATIVE | (is_load ? AGXC_READS_MEMORY : 0)))
       return false;
    agxc_foreach_dest (dest, instr)
-      if (dest->kind != AGXC_VALUE || agx_bitset_test(s->loaded, dest->value->id))
+      if (dest->kind != AGXC_VALUE || (!is_load && agx_bitset_test(s->loaded, dest->value->id)))
          return false;
    return agxc_is_machine(instr) || instr->op == AGXC_OP_MOV || instr->op == AGXC_OP_COLLECT;
 }
@@ -151,15 +170,26 @@ static void move(struct sinking *s, struct agxc_instr *instr, uint32_t target)
          s->extended[src->value->id] = target + 1;
 }
 
-/* Backwards, so that users have found their places. */
-static void find_crowded(struct sinking *s, uint32_t free)
+static void count_blocks(struct sinking *s, uint32_t free)
 {
-   s->crowded = AGX_ARENA_ARRAY(s->shader->arena, uint32_t, s->shader->block_count + 1ull);
-   for (uint32_t i = 0; i < s->shader->block_count; i++)
+   struct agx_arena *arena = s->shader->arena;
+   s->crowded = AGX_ARENA_ARRAY(arena, uint32_t, s->shader->block_count + 1ull);
+   s->written = AGX_ARENA_ARRAY(arena, uint32_t, s->shader->block_count + 1ull);
+   s->loops = AGX_ARENA_ARRAY(arena, uint32_t, s->shader->block_count + 1ull);
+   for (uint32_t i = 0; i < s->shader->block_count; i++) {
+      const struct agxc_block *block = s->shader->blocks[i];
+      const struct agxc_loop *loop = block->loop;
       s->crowded[i + 1] =
          s->crowded[i] + (agxc_needed_halves(s->shader, s->liveness->halves[i]) > free);
+      s->loops[i + 1] = s->loops[i] + (loop && agxc_first_block(&loop->body) == block);
+      s->written[i + 1] = s->written[i];
+      agxc_foreach_instr (instr, block)
+         s->written[i + 1] +=
+            instr != agxc_terminator(block) && (agxc_memory_of(instr) & AGXC_MEMORY_WRITES) != 0;
+   }
 }
 
+/* Backwards, so that users have found their places. */
 static bool sink_block(struct sinking *s, struct agxc_block *block)
 {
    bool progress = false;
@@ -169,6 +199,8 @@ static bool sink_block(struct sinking *s, struct agxc_block *block)
          break;
       uint32_t target = may_move(s, instr) ? target_of(s, instr) : block->index;
       bool gains = target != block->index && s->crowded[target] > s->crowded[block->index + 1];
+      if (gains && agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM)
+         gains = may_load_at(s, instr, target);
       if (gains && growth(s, instr, target) <= 0) {
          move(s, instr, target);
          progress = true;
@@ -189,7 +221,7 @@ bool agxc_schedule_sink(struct agxc_shader *shader)
    uint32_t free = agxc_end_of_step(shader, 1);
    if (agxc_needed_halves(shader, s.liveness->max_halves) > free) {
       agxc_sched_prepare(shader);
-      find_crowded(&s, free);
+      count_blocks(&s, free);
       s.dominance = agxc_dominance_compute(shader);
       s.place = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count);
       s.loaded = agxc_bitset_new(shader, shader->value_count);
