@@ -20,12 +20,24 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = os.path.join(TOP, "tests", "iree", "models")
 MAGIC = struct.pack("<I", 0x07230203)
+NAMES, ENTRY_POINT = (3, 4, 5, 6, 7, 8, 317, 330), 15  # OpSource and what goes with it, OpName, OpLine
 
 
 def spirv_in(container):
     """The one module of a container: its words stand behind their length."""
     at = container.index(MAGIC)
     return container[at:at + 4 * struct.unpack_from("<I", container, at - 4)[0]]
+
+
+def without_names(spirv):
+    """The words of a module that say what it does: kernels differ in names alone where models share them."""
+    words, at, kept = struct.unpack(f"<{len(spirv) // 4}I", spirv), 5, []
+    while at < len(words):
+        count, op = words[at] >> 16, words[at] & 0xFFFF
+        if op not in NAMES:
+            kept.append(words[at:at + count] if op != ENTRY_POINT else words[at:at + 3])
+        at += count
+    return tuple(kept)
 
 
 def dispatches(name):
@@ -51,20 +63,22 @@ def manifest(counts, push, sizes):
 
 
 def prepare(folder, names):
-    """Kernels and manifests; (kernel, counts, how often) of each."""
-    rows = []
+    """Kernels and manifests; [kernel, counts, how often] of each that no model before has."""
+    rows = {}
     for name in names:
-        for i, (one, count) in enumerate(zip(*dispatches(name))):
+        for i, (one, times) in enumerate(zip(*dispatches(name))):
             spirv, counts, push, sizes = one
-            kernel = f"{name}.{i}"
-            with open(os.path.join(folder, kernel + ".spv"), "wb") as file:
+            row = rows.setdefault((without_names(spirv), counts, push, sizes), [f"{name}.{i}", counts, 0])
+            row[2] += times
+            if row[2] > times:
+                continue
+            with open(os.path.join(folder, row[0] + ".spv"), "wb") as file:
                 file.write(spirv)
-            with open(os.path.join(folder, kernel + ".txt"), "w") as file:
+            with open(os.path.join(folder, row[0] + ".txt"), "w") as file:
                 file.write(manifest(counts, push, sizes))
-            rows.append((kernel, counts, count))
     with open(os.path.join(folder, "list"), "w") as file:
-        file.write("".join(kernel + "\n" for kernel, _, _ in rows))
-    return rows
+        file.write("".join(kernel + "\n" for kernel, _, _ in rows.values()))
+    return list(rows.values())
 
 
 def figures_of(records, counts):
