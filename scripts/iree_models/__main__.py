@@ -28,15 +28,14 @@ DTYPES = {"f32": numpy.float32, "f16": numpy.float16, "i8": numpy.int8, "i32": n
 CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"]
 
 # Target, how kernels get their buffers, models.
-PLAIN, MATRIX = [f"@{FLAGS}/agx.flags"], [f"@{FLAGS}/agx_matrix.flags"]
-RDNA3 = ["--iree-hal-target-device=vulkan", "--iree-vulkan-target=rdna3"]
-BDA = ["--iree-vulkan-dispatch-abi=bda"]
+PLAIN, MATRIX, BDA = ([f"@{FLAGS}/{name}.flags"] for name in ("agx", "agx_matrix", "agx_bda"))
+RDNA3, AMPERE = (["--iree-hal-target-device=vulkan", f"--iree-vulkan-target={name}"] for name in ("rdna3", "ampere"))
 VARIANTS = [
     ("plain", PLAIN, list(nets.MODELS)),
     ("matrix", MATRIX, ["transformer_f16", "attention_f16", "product_f16"]),
     ("rdna3", RDNA3, ["product_i8"]),
-    ("bda", PLAIN + BDA, ["transformer", "perceptron", "reductions", "product_any_bf16"]),
-    ("matrix_bda", MATRIX + BDA, ["product_f16"]),
+    ("bda", BDA, ["transformer", "perceptron", "reductions", "product_any_bf16"]),
+    ("ampere_bda", AMPERE + ["--iree-vulkan-dispatch-abi=bda"], ["product_f16"]),
 ]
 # Of the root of the mean square of a result: halves have 11 bits, bfloat16 in the kernels 24 as floats do, since only
 # what goes in has 8.

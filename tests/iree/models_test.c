@@ -31,6 +31,11 @@
 #define TABLE_B      (MAX_BINDINGS * 8) /* of a dispatch by addresses */
 #define MAX_TABLES   64
 
+struct recording {
+   const char *name; /* model and how it was compiled */
+   uint32_t dispatches;
+};
+
 struct kernel {
    struct agx_executable *executable; /* NULL: not loaded yet */
    uint32_t entry;
@@ -46,6 +51,7 @@ struct code {
 struct model {
    struct fixture fixture;
    struct agx_command_buffer *commands;
+   const struct recording *recording;
    char *bytes; /* of the .bin file */
    size_t bytes_B;
    struct code codes[MAX_CODES];
@@ -102,6 +108,8 @@ static struct kernel *load(struct model *m, uint64_t code_index, uint64_t export
       return kernel;
    assert_ok(agx_iree_container_get_export(&code->container, (uint32_t)export_index, &kernel->from,
                                            &error));
+   const bool is_bda = strstr(m->recording->name, "bda") != NULL;
+   assert_int_equal(kernel->from.abi, is_bda ? AGX_IREE_ADDRESSES : AGX_IREE_DESCRIPTORS);
    uint32_t *words = malloc(kernel->from.spirv_B);
    memcpy(words, kernel->from.spirv, kernel->from.spirv_B);
    const struct agx_executable_desc desc = {
@@ -331,15 +339,11 @@ static void release_all(struct model *m)
    free(m);
 }
 
-struct recording {
-   const char *name; /* model and how it was compiled */
-   uint32_t dispatches;
-};
-
 static void computes_the_same(void **state)
 {
    const struct recording *recording = *state;
    struct model *m = calloc(1, sizeof(*m));
+   m->recording = recording;
    uint32_t *table_words;
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
@@ -366,7 +370,7 @@ AGX_TEST_FILE(void)
       {"transformer_f16.plain", 16}, {"transformer_f16.matrix", 16}, {"perceptron.plain", 4},
       {"perceptron.bda", 4},         {"attention_f16.plain", 3},     {"attention_f16.matrix", 3},
       {"reductions.plain", 5},       {"reductions.bda", 5},          {"product_f16.plain", 1},
-      {"product_f16.matrix", 1},     {"product_f16.matrix_bda", 1},  {"product_i8.plain", 1},
+      {"product_f16.matrix", 1},     {"product_f16.ampere_bda", 1},  {"product_i8.plain", 1},
       {"product_i8.rdna3", 1},       {"product_any_f16.plain", 1},   {"product_any_bf16.plain", 1},
       {"product_any_bf16.bda", 1},
    };
