@@ -32,7 +32,7 @@ PLAIN, MATRIX, BDA = ([f"@{FLAGS}/{name}.flags"] for name in ("agx", "agx_matrix
 RDNA3, AMPERE = (["--iree-hal-target-device=vulkan", f"--iree-vulkan-target={name}"] for name in ("rdna3", "ampere"))
 VARIANTS = [
     ("plain", PLAIN, list(nets.MODELS)),
-    ("matrix", MATRIX, ["transformer_f16", "attention_f16", "product_f16"]),
+    ("matrix", MATRIX, list(nets.MODELS)),
     ("rdna3", RDNA3, ["product_i8"]),
     ("bda", BDA, ["transformer", "perceptron", "reductions", "product_any_bf16"]),
     ("ampere_bda", AMPERE + ["--iree-vulkan-dispatch-abi=bda"], ["product_f16"]),

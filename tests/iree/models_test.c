@@ -366,13 +366,15 @@ static void computes_the_same(void **state)
 AGX_TEST_FILE(void)
 {
    static struct recording recordings[] = {
-      {"resnet18.plain", 32},        {"transformer.plain", 16},      {"transformer.bda", 16},
-      {"transformer_f16.plain", 16}, {"transformer_f16.matrix", 16}, {"perceptron.plain", 4},
-      {"perceptron.bda", 4},         {"attention_f16.plain", 3},     {"attention_f16.matrix", 3},
-      {"reductions.plain", 5},       {"reductions.bda", 5},          {"product_f16.plain", 1},
-      {"product_f16.matrix", 1},     {"product_f16.ampere_bda", 1},  {"product_i8.plain", 1},
-      {"product_i8.rdna3", 1},       {"product_any_f16.plain", 1},   {"product_any_bf16.plain", 1},
-      {"product_any_bf16.bda", 1},
+      {"resnet18.plain", 32},         {"resnet18.matrix", 32},       {"transformer.plain", 16},
+      {"transformer.matrix", 16},     {"transformer.bda", 16},       {"transformer_f16.plain", 16},
+      {"transformer_f16.matrix", 16}, {"perceptron.plain", 4},       {"perceptron.matrix", 4},
+      {"perceptron.bda", 4},          {"attention_f16.plain", 3},    {"attention_f16.matrix", 3},
+      {"reductions.plain", 5},        {"reductions.matrix", 5},      {"reductions.bda", 5},
+      {"product_f16.plain", 1},       {"product_f16.matrix", 1},     {"product_f16.ampere_bda", 1},
+      {"product_i8.plain", 1},        {"product_i8.matrix", 1},      {"product_i8.rdna3", 1},
+      {"product_any_f16.plain", 1},   {"product_any_f16.matrix", 1}, {"product_any_bf16.plain", 1},
+      {"product_any_bf16.matrix", 1}, {"product_any_bf16.bda", 1},
    };
    struct CMUnitTest tests[AGX_COUNT(recordings)];
    for (uint32_t i = 0; i < AGX_COUNT(recordings); i++)
