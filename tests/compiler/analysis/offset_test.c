@@ -32,8 +32,12 @@ static void sums_are_taken_apart(void **state)
    assert_int_equal(parts.terms[0].ref.imm, 0);
    assert_int_equal(parts.terms[1].ref.imm, 1);
    assert_int_equal(parts.constant, 12);
-   /* No deeper than that. */
+   /* Constants don't count. */
    parts = parts_of(body, AGXC_OFFSET_SUMS, 1);
+   assert_int_equal(parts.count, 2);
+   assert_int_equal(parts.constant, 12);
+   /* No deeper than that. */
+   parts = parts_of(body, AGXC_OFFSET_SUMS, 0);
    assert_int_equal(parts.count, 1);
    assert_int_equal(parts.terms[0].ref.imm, 4);
    assert_int_equal(parts.constant, 8);

@@ -40,18 +40,21 @@ struct part {
 /* The parts that a summand is the sum of, or the multiple of; how many, 0 if it is a term. */
 static unsigned split_part(const struct part *part, enum agxc_offset_mode mode, struct part out[2])
 {
-   const struct agxc_instr *def = part->depth ? agxc_def_of(part->term.ref) : NULL;
+   const struct agxc_instr *def = agxc_def_of(part->term.ref);
    if (!def)
       return 0;
    const bool is_linear = mode == AGXC_OFFSET_LINEAR;
    const bool is_sum = def->op == AGXC_OP_IADD || (def->op == AGXC_OP_ISUB && is_linear);
    const uint64_t factor = part->term.factor, by = is_linear ? agxc_offset_factor(def) : 0;
-   if (!is_sum && !by)
+   /* A constant is no step: offsets that differ by one are taken apart equally far. */
+   const unsigned step = !is_sum || agxc_src_b(def)->kind != AGXC_IMM;
+   if ((!is_sum && !by) || part->depth < step)
       return 0;
-   out[0] = (struct part){{*agxc_src_a(def), is_sum ? factor : factor * by}, part->depth - 1};
+   const unsigned depth = part->depth - step;
+   out[0] = (struct part){{*agxc_src_a(def), is_sum ? factor : factor * by}, depth};
    if (is_sum)
-      out[1] = (struct part){{*agxc_src_b(def), def->op == AGXC_OP_IADD ? factor : 0 - factor},
-                             part->depth - 1};
+      out[1] =
+         (struct part){{*agxc_src_b(def), def->op == AGXC_OP_IADD ? factor : 0 - factor}, depth};
    return is_sum ? 2 : 1;
 }
 

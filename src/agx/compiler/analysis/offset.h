@@ -42,7 +42,8 @@ enum agxc_offset_mode {
    AGXC_OFFSET_LINEAR, /* ISUB, and products by constants, too */
 };
 
-/* Takes an offset apart, through `depth` operations at the most. */
+/* Takes an offset apart, through `depth` operations at the most, additions of constants not
+ * counted. */
 struct agxc_offset agxc_offset_split(struct agxc_ref offset, enum agxc_offset_mode mode,
                                      unsigned depth);
 
