@@ -421,12 +421,28 @@ static bool settle(struct agxc_algebra *algebra, struct agxc_instr *instr)
    return progress;
 }
 
+/* Copies, which visit() looks through, are no uses: what they name may have none but one. */
+static uint32_t *count_uses(struct agxc_shader *shader)
+{
+   uint32_t *uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);
+   agxc_foreach_instr_of (instr, shader) {
+      if (instr->op == AGXC_OP_MOV)
+         continue;
+      agxc_foreach_src (src, instr) {
+         const struct agxc_ref named = agxc_skip_moves(*src);
+         if (named.kind == AGXC_VALUE)
+            uses[named.value->id]++;
+      }
+   }
+   return uses;
+}
+
 bool agxc_opt_algebraic(struct agxc_shader *shader)
 {
    struct agxc_algebra algebra = {.shader = shader, .use_count = shader->value_count};
    bool progress = false;
    agxc_index(shader);
-   algebra.uses = agxc_count_uses(shader);
+   algebra.uses = count_uses(shader);
    agxc_foreach_instr_of_safe (instr, shader) {
       progress |= settle(&algebra, instr);
       progress |= visit(&algebra, instr);

@@ -219,9 +219,10 @@ static struct agxc_ref rule_ishl(struct agxc_algebra *a, struct agxc_ref x, stru
       return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(u32(agxc_src_b(def)) << k));
    if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm + k >= 32)
       return agxc_u32(0);
-   /* Down and up again is a mask, unless the way up is free. */
+   /* Down and up again is a mask, unless the way up is free. Where others need what went down, only
+    * that mask alone is no more than the way up. */
    if (k > AGXC_ALG_FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) &&
-       agxc_src_b(def)->imm < 32) {
+       agxc_src_b(def)->imm < 32 && (agxc_src_b(def)->imm == k || agxc_alg_used_once(a, &x))) {
       uint32_t down = u32(agxc_src_b(def));
       struct agxc_ref moved = down > k ? op2(a, AGXC_OP_USHR, *agxc_src_a(def), agxc_u32(down - k))
                               : down < k
