@@ -343,6 +343,61 @@ static bool inverted_result(struct agxc_selector *s, const struct agxc_instr *in
    return false;
 }
 
+/* ---- sums that don't wrap ----------------------------------------------- */
+
+static bool is_imm_of(const struct agxc_ref *ref, uint32_t value)
+{
+   return is_imm(ref) && (uint32_t)ref->imm == value;
+}
+
+/* sum ^ other, in either order; NULL when the instruction is something else. */
+static const struct agxc_ref *other_than(const struct agxc_instr *ixor, const struct agxc_ref *sum)
+{
+   for (unsigned i = 0; ixor && i < 2; i++)
+      if (agxc_same_ref(&agxc_srcs(ixor)[i], sum))
+         return &agxc_srcs(ixor)[1 - i];
+   return NULL;
+}
+
+/* Whether the two are, in either order, what the instruction adds. */
+static bool are_addends(const struct agxc_instr *add, const struct agxc_ref *x,
+                        const struct agxc_ref *y)
+{
+   const struct agxc_ref *a = agxc_src_a(add), *b = agxc_src_b(add);
+   return x && y &&
+          ((agxc_same_ref(a, x) && agxc_same_ref(b, y)) ||
+           (agxc_same_ref(a, y) && agxc_same_ref(b, x)));
+}
+
+/* Saturating products of bytes end so: where both addends have one sign and the sum has another,
+ * the end of the range on their side (spirv/dot.c). Source of the modifier:
+ * docs/hw/semantics.md 5. */
+static bool limited_sum(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *sum = agxc_src_if_false(instr);
+   const struct agxc_instr *add = agxc_select_def_is(s, sum, AGXC_OP_IADD);
+   const struct agxc_instr *wraps = agxc_select_def_is(s, agxc_src_condition(instr), AGXC_OP_SLT);
+   const struct agxc_instr *end = agxc_select_def_is(s, agxc_src_if_true(instr), AGXC_OP_IXOR);
+   if (!add || !wraps || !end || !is_imm_of(agxc_src_b(wraps), 0) ||
+       !is_imm_of(agxc_src_b(end), INT32_MAX))
+      return false;
+   const struct agxc_instr *both = agxc_select_def_is(s, agxc_src_a(wraps), AGXC_OP_IAND);
+   const struct agxc_instr *sign = agxc_select_def_is(s, agxc_src_a(end), AGXC_OP_ASHR);
+   if (!both || !sign || !is_imm_of(agxc_src_b(sign), 31))
+      return false;
+   const struct agxc_ref *x, *y;
+   x = other_than(agxc_select_def_is(s, agxc_src_a(both), AGXC_OP_IXOR), sum);
+   y = other_than(agxc_select_def_is(s, agxc_src_b(both), AGXC_OP_IXOR), sum);
+   if (!are_addends(add, x, y) ||
+       (!agxc_same_ref(agxc_src_a(sign), x) && !agxc_same_ref(agxc_src_a(sign), y)))
+      return false;
+   struct agxc_ref srcs[] = {agxc_select_extended(s, *x, true), agxc_select_extended(s, *y, true)};
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_IADD, agxc_select_dest(instr), 2, srcs);
+   agxc_set_machine_sat(machine, 1);
+   return true;
+}
+
 /* ---- floats ------------------------------------------------------------- */
 
 /* Clamping to 0..1 is a modifier of what made the value. */
@@ -406,7 +461,7 @@ static const struct {
    {AGXC_OP_IXOR, inverted_source}, {AGXC_OP_INOT, inverted_result},
    {AGXC_OP_USHR, shifted_mask},    {AGXC_OP_USHR, high_half},
    {AGXC_OP_FSAT, saturated},       {AGXC_OP_U2F, narrow_to_float},
-   {AGXC_OP_S2F, narrow_to_float},
+   {AGXC_OP_S2F, narrow_to_float},  {AGXC_OP_SELECT, limited_sum},
 };
 
 bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr)
