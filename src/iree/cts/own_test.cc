@@ -60,6 +60,25 @@ class AgxTest : public CtsTestBase<>
    }
 };
 
+/* ---- failures ---------------------------------------------------------------- */
+
+TEST_P(AgxTest, FailuresSayWhy)
+{
+   Ref<iree_hal_buffer_t> buffer;
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(64, buffer.out()));
+   SemaphoreList none;
+   const uint32_t value = 0;
+   iree_status_t first = iree_hal_device_queue_fill(device_, kAnyQueue, none, none, buffer, 2, 8,
+                                                    &value, 4, IREE_HAL_FILL_FLAG_NONE);
+   iree_status_t second = iree_hal_device_queue_fill(device_, kAnyQueue, none, none, buffer, 0, 6,
+                                                     &value, 4, IREE_HAL_FILL_FLAG_NONE);
+   const iree_string_view_t text = iree_status_message(first);
+   EXPECT_NE(std::string(text.data, text.size).find("2"), std::string::npos);
+   EXPECT_EQ(std::string(text.data, text.size).rfind("fill", 0), 0u);
+   iree_status_free(first);
+   iree_status_free(second);
+}
+
 /* ---- lists of semaphores --------------------------------------------------- */
 
 TEST_P(AgxTest, ManySemaphores)

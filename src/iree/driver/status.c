@@ -4,15 +4,15 @@
  * files of the driver call this.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "agx_iree.h"
 
+/* IREE keeps no copy of a text that it is given without a format. */
 iree_status_t agx_iree_status_of(agx_status status, const char *text)
 {
    if (status == AGX_OK)
       return iree_ok_status();
-   return iree_status_allocate((iree_status_code_t)status, "agx", 0, iree_make_cstring_view(text));
+   return iree_status_allocate_f((iree_status_code_t)status, "agx", 0, "%s", text);
 }
 
 iree_status_t agx_iree_status(agx_status status)
@@ -27,8 +27,6 @@ iree_status_t agx_iree_status(agx_status status)
 const char *agx_iree_status_text(iree_status_t status, char *text, size_t capacity)
 {
    const iree_string_view_t message = iree_status_message(status);
-   const size_t length = message.size < capacity ? message.size : capacity - 1;
-   memcpy(text, message.data, length);
-   text[length] = 0;
+   snprintf(text, capacity, "%.*s", (int)message.size, message.data ? message.data : "");
    return text;
 }
