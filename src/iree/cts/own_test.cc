@@ -221,6 +221,32 @@ TEST_P(AgxTest, HostMemoryOfAnyPlaceAndSize)
    EXPECT_EQ(target[11], bytes[10]);
 }
 
+/* Its owner takes it back when told so. */
+TEST_P(AgxTest, HostMemoryIsKeptWhileItIsUsed)
+{
+   std::vector<uint8_t> source(256, 0x3c);
+   bool is_released = false;
+   iree_hal_external_buffer_t external = {};
+   external.type = IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION;
+   external.size = source.size();
+   external.handle.host_allocation.ptr = source.data();
+   iree_hal_buffer_release_callback_t release = {
+      [](void *user, iree_hal_buffer_t *) { *static_cast<bool *>(user) = true; }, &is_released};
+   iree_hal_buffer_t *from = nullptr;
+   Ref<iree_hal_buffer_t> to;
+   IREE_ASSERT_OK(iree_hal_allocator_import_buffer(
+      device_allocator_, Params(IREE_HAL_BUFFER_USAGE_TRANSFER), &external, release, &from));
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(source.size(), to.out()));
+   SemaphoreList go(device_, {0}, {1}), done(device_, {0}, {1});
+   IREE_ASSERT_OK(iree_hal_device_queue_copy(device_, kAnyQueue, go, done, from, 0, to, 0,
+                                             source.size(), IREE_HAL_COPY_FLAG_NONE));
+   iree_hal_buffer_release(from);
+   EXPECT_FALSE(is_released);
+   IREE_ASSERT_OK(iree_hal_semaphore_signal(go.semaphores[0], 1, NULL));
+   Await(done);
+   EXPECT_EQ(ReadBufferBytes(to, 0, source.size()), source);
+}
+
 /* The GPU doesn't reach it. */
 TEST_P(AgxTest, HostMemoryForDispatchesIsRefused)
 {

@@ -226,8 +226,9 @@ struct agx_iree_kept {
 iree_status_t agx_iree_kept_add(struct agx_iree_kept *kept, void *core);
 /* Keeps the core's buffers of refs; slots have none yet. */
 iree_status_t agx_iree_kept_add_refs(struct agx_iree_kept *kept, iree_hal_buffer_ref_list_t refs);
-/* Keeps a buffer, or view of one, out of a pool of IREE's; other buffers the core keeps itself. */
-iree_status_t agx_iree_kept_add_pooled(struct agx_iree_kept *kept, iree_hal_buffer_t *buffer);
+/* Keeps a buffer, or view of one, whose memory goes back with the IREE object: out of a pool of
+ * IREE's, or imported with a release callback. The others the core keeps itself. */
+iree_status_t agx_iree_kept_add_buffer(struct agx_iree_kept *kept, iree_hal_buffer_t *buffer);
 /* Keeps an object of IREE's. */
 iree_status_t agx_iree_kept_add_resource(struct agx_iree_kept *kept, void *resource);
 /* Lets go of all, and empties kept. */

@@ -228,11 +228,11 @@ static iree_status_t wait_events(iree_hal_command_buffer_t *base, iree_host_size
    return iree_ok_status();
 }
 
-/* The core keeps what it is told of but for buffers out of IREE's pools. */
+/* The core keeps what it is told of, but not the IREE object. */
 static iree_status_t ref_of(iree_hal_command_buffer_t *base, iree_hal_buffer_ref_t ref,
                             struct agx_buffer_ref *out_ref)
 {
-   IREE_RETURN_IF_ERROR(agx_iree_kept_add_pooled(&cast(base)->kept, ref.buffer));
+   IREE_RETURN_IF_ERROR(agx_iree_kept_add_buffer(&cast(base)->kept, ref.buffer));
    return agx_iree_ref(ref, out_ref);
 }
 
@@ -300,10 +300,10 @@ static iree_status_t dispatch(iree_hal_command_buffer_t *base, iree_hal_executab
    IREE_RETURN_IF_ERROR(
       agx_iree_dispatch_fill(entry, &config, constants, bindings, flags, &dispatch));
    for (iree_host_size_t i = 0; i < bindings.count; i++) {
-      IREE_RETURN_IF_ERROR(agx_iree_kept_add_pooled(&commands->kept, bindings.values[i].buffer));
+      IREE_RETURN_IF_ERROR(agx_iree_kept_add_buffer(&commands->kept, bindings.values[i].buffer));
    }
    IREE_RETURN_IF_ERROR(
-      agx_iree_kept_add_pooled(&commands->kept, config.workgroup_count_ref.buffer));
+      agx_iree_kept_add_buffer(&commands->kept, config.workgroup_count_ref.buffer));
    if (agx_iree_dispatch_wants_table(entry, flags)) {
       IREE_RETURN_IF_ERROR(
          agx_iree_command_buffer_table(commands, executable, entry, bindings, &dispatch));

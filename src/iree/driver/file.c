@@ -157,7 +157,7 @@ static iree_status_t submit(iree_hal_device_t *base, iree_hal_queue_affinity_t a
    };
    IREE_RETURN_IF_ERROR(agx_iree_ref(range, &op.u.file.ref));
    struct agx_iree_kept kept = {0};
-   IREE_RETURN_IF_ERROR(agx_iree_kept_add_pooled(&kept, range.buffer));
+   IREE_RETURN_IF_ERROR(agx_iree_kept_add_buffer(&kept, range.buffer));
    return agx_iree_submit_kept((struct agx_iree_device *)base, affinity, waits, signals, &op,
                                &kept);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What must live until work has ended though the core can't see that the work uses it: buffers that
- * kernels know by their addresses only, memory for tables of those, and buffers out of IREE's
- * pools, whose block goes back with the IREE object.
+ * kernels know by their addresses only, memory for tables of those, and buffers whose memory goes
+ * back with the IREE object, which are blocks of IREE's pools and what was imported with a
+ * callback.
  */
 #include <stdlib.h>
 
@@ -41,10 +42,10 @@ iree_status_t agx_iree_kept_add_refs(struct agx_iree_kept *kept, iree_hal_buffer
    return iree_ok_status();
 }
 
-iree_status_t agx_iree_kept_add_pooled(struct agx_iree_kept *kept, iree_hal_buffer_t *buffer)
+iree_status_t agx_iree_kept_add_buffer(struct agx_iree_kept *kept, iree_hal_buffer_t *buffer)
 {
    const struct agx_iree_buffer *ours = buffer ? agx_iree_buffer_of(buffer) : NULL;
-   if (!ours || !ours->pooled)
+   if (!ours || (!ours->pooled && !ours->release.fn))
       return iree_ok_status();
    return add(kept, (struct agx_iree_kept_object){.resource = buffer});
 }

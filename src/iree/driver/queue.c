@@ -17,9 +17,9 @@ static iree_status_t submit(iree_hal_device_t *base, iree_hal_queue_affinity_t a
                             struct agx_op *op, iree_hal_buffer_t *one, iree_hal_buffer_t *other)
 {
    struct agx_iree_kept kept = {0};
-   iree_status_t status = agx_iree_kept_add_pooled(&kept, one);
+   iree_status_t status = agx_iree_kept_add_buffer(&kept, one);
    if (iree_status_is_ok(status))
-      status = agx_iree_kept_add_pooled(&kept, other);
+      status = agx_iree_kept_add_buffer(&kept, other);
    if (iree_status_is_ok(status))
       return agx_iree_submit_kept(device_of(base), affinity, waits, signals, op, &kept);
    agx_iree_kept_free(&kept);
@@ -128,9 +128,9 @@ agx_iree_queue_dispatch(iree_hal_device_t *base, iree_hal_queue_affinity_t affin
    struct agx_op op = {
       .kind = AGX_OP_DISPATCH, .tag = tag, .u.dispatch = {.dispatch = &dispatch.core}};
    struct agx_iree_kept kept = {0};
-   iree_status_t status = agx_iree_kept_add_pooled(&kept, config.workgroup_count_ref.buffer);
+   iree_status_t status = agx_iree_kept_add_buffer(&kept, config.workgroup_count_ref.buffer);
    for (iree_host_size_t i = 0; i < bindings.count && iree_status_is_ok(status); i++)
-      status = agx_iree_kept_add_pooled(&kept, bindings.values[i].buffer);
+      status = agx_iree_kept_add_buffer(&kept, bindings.values[i].buffer);
    if (iree_status_is_ok(status) && agx_iree_dispatch_wants_table(entry, flags))
       status = put_table(device, entry, bindings, &kept, dispatch.push);
    if (iree_status_is_ok(status))

@@ -145,7 +145,7 @@ static iree_status_t keep(struct agx_iree_command_buffer *commands,
       IREE_RETURN_IF_ERROR(agx_iree_kept_add_resource(kept, &commands->base));
    }
    for (iree_host_size_t i = 0; i < bindings.count; i++) {
-      IREE_RETURN_IF_ERROR(agx_iree_kept_add_pooled(kept, bindings.bindings[i].buffer));
+      IREE_RETURN_IF_ERROR(agx_iree_kept_add_buffer(kept, bindings.bindings[i].buffer));
    }
    return iree_ok_status();
 }
