@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What IREE's suite doesn't ask of a driver: semaphores of other drivers, long lists of them, host
- * memory of any place and size, memory that goes out and comes in, virtual memory, SPIR-V with
- * specialization constants.
+ * memory of any place and size, memory that goes out and comes in, ranges that leave their buffer,
+ * tables of addresses, virtual memory, SPIR-V with specialization constants.
  */
 #include <cstdint>
 #include <fstream>
@@ -14,6 +14,7 @@
 #include "iree/hal/cts/util/registry.h"
 #include "iree/hal/cts/util/test_base.h"
 #include "iree/hal/drivers/init.h"
+#include "iree/hal/memory/fixed_block_pool.h"
 
 namespace iree::hal::cts
 {
@@ -291,6 +292,126 @@ TEST_P(AgxTest, ExportedMemoryIsTheSame)
    EXPECT_NE(external.handle.device_allocation.ptr, 0u);
 }
 
+/* ---- ranges ------------------------------------------------------------------ */
+
+/* The memory that a buffer lies in may go on behind it, with what is another's. */
+class RangeTest : public AgxTest
+{
+ protected:
+   void ExpectRefused(iree_hal_buffer_t *buffer, iree_device_size_t offset, iree_device_size_t size)
+   {
+      const uint8_t value = 1;
+      SemaphoreList none;
+      EXPECT_THAT(Status(iree_hal_device_queue_fill(device_, kAnyQueue, none, none, buffer, offset,
+                                                    size, &value, 1, IREE_HAL_FILL_FLAG_NONE)),
+                  StatusIs(StatusCode::kOutOfRange));
+   }
+
+   void ExpectBounds(iree_hal_buffer_t *buffer, iree_device_size_t size)
+   {
+      ExpectRefused(buffer, 0, size + 1);
+      ExpectRefused(buffer, size, 1);
+      ExpectRefused(buffer, size + 1, IREE_HAL_WHOLE_BUFFER);
+      ExpectRefused(buffer, ~iree_device_size_t{7}, 16);
+      Fill(buffer, size - 1, IREE_HAL_WHOLE_BUFFER, 1);
+      Fill(buffer, size, 0, 1);
+   }
+};
+
+TEST_P(RangeTest, OfViews)
+{
+   Ref<iree_hal_buffer_t> whole, view;
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(4096, whole.out()));
+   IREE_ASSERT_OK(iree_hal_buffer_subspan(whole, 64, 100, iree_allocator_system(), view.out()));
+   ExpectBounds(view, 100);
+   EXPECT_EQ(ReadBufferBytes(whole, 163, 2), (std::vector<uint8_t>{1, 0}));
+}
+
+TEST_P(RangeTest, OfBlocks)
+{
+   iree_hal_queue_pool_backend_t backend = {};
+   IREE_ASSERT_OK(iree_hal_device_query_queue_pool_backend(device_, 1, &backend));
+   iree_hal_fixed_block_pool_options_t options = {};
+   options.block_allocator_options.block_size = 1024;
+   options.block_allocator_options.block_count = 2;
+   options.block_allocator_options.frontier_capacity = 1;
+   iree_hal_pool_t *pool = nullptr;
+   IREE_ASSERT_OK(iree_hal_fixed_block_pool_create(options, backend.slab_provider,
+                                                   backend.notification, backend.epoch_query,
+                                                   iree_allocator_system(), &pool));
+   SemaphoreList none, done(device_, {0}, {1});
+   iree_hal_buffer_t *block = nullptr;
+   IREE_ASSERT_OK(iree_hal_device_queue_alloca(device_, 1, none, done, pool,
+                                               Params(IREE_HAL_BUFFER_USAGE_DEFAULT), 500,
+                                               IREE_HAL_ALLOCA_FLAG_NONE, &block));
+   Await(done);
+   ExpectBounds(block, 500);
+   iree_hal_buffer_release(block);
+   iree_hal_pool_release(pool);
+}
+
+#ifdef AGX_CTS_ADDRESSES
+/* The kernel reads addresses, which nothing checks behind the driver. */
+TEST_P(RangeTest, OfAddresses)
+{
+   std::ifstream stream(AGX_CTS_ADDRESSES "/command_buffer_dispatch_constants_bindings_test.bin",
+                        std::ios::binary);
+   const std::vector<char> file(std::istreambuf_iterator<char>(stream), {});
+   ASSERT_FALSE(file.empty());
+   Ref<iree_hal_executable_cache_t> cache;
+   Ref<iree_hal_executable_t> executable;
+   IREE_ASSERT_OK(iree_hal_executable_cache_create(device_, IREE_SV("own"), cache.out()));
+   iree_hal_executable_params_t params;
+   iree_hal_executable_params_initialize(&params);
+   params.executable_format = IREE_SV("vulkan-spirv-bda-v1");
+   params.executable_data = iree_make_const_byte_span(file.data(), file.size());
+   IREE_ASSERT_OK(iree_hal_executable_cache_prepare_executable(cache, &params, executable.out()));
+   Ref<iree_hal_buffer_t> buffer;
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(64, buffer.out()));
+   const uint32_t constants[2] = {2, 3};
+   const iree_const_byte_span_t bytes = iree_make_const_byte_span(constants, sizeof(constants));
+   const auto function = iree_hal_executable_function_from_index(0);
+   const auto config = iree_hal_make_static_dispatch_config(1, 1, 1);
+   SemaphoreList none, done(device_, {0}, {1});
+   iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(buffer, 0, 16),
+                                   iree_hal_make_buffer_ref(buffer, 56, 16)};
+   const auto dispatch = [&](iree_host_size_t count) {
+      return iree_hal_device_queue_dispatch(device_, kAnyQueue, none, done, executable, function,
+                                            config, bytes, iree_hal_buffer_ref_list_t{count, refs},
+                                            IREE_HAL_DISPATCH_FLAG_NONE);
+   };
+   EXPECT_THAT(Status(dispatch(2)), StatusIs(StatusCode::kOutOfRange));
+   EXPECT_THAT(Status(dispatch(1)), StatusIs(StatusCode::kInvalidArgument));
+   refs[1].offset = 16;
+   IREE_ASSERT_OK(dispatch(2));
+   Await(done);
+
+   refs[1] = iree_hal_make_indirect_buffer_ref(0, 0, 16);
+   const auto record = [&](iree_host_size_t slots, iree_hal_command_buffer_t **commands) {
+      IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(
+         device_, IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED, IREE_HAL_COMMAND_CATEGORY_DISPATCH,
+         kAnyQueue, slots, commands));
+      IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(*commands));
+      IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
+         *commands, executable, function, config, bytes,
+         iree_hal_buffer_ref_list_t{IREE_ARRAYSIZE(refs), refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+      return iree_hal_command_buffer_end(*commands);
+   };
+   Ref<iree_hal_command_buffer_t> commands, without;
+   EXPECT_THAT(Status(record(0, without.out())), StatusIs(StatusCode::kInvalidArgument));
+   IREE_ASSERT_OK(record(1, commands.out()));
+   const iree_hal_buffer_binding_t empty = {nullptr, 0, IREE_HAL_WHOLE_BUFFER};
+   const iree_hal_buffer_binding_t late = {buffer, 65, IREE_HAL_WHOLE_BUFFER};
+   for (const iree_hal_buffer_binding_t &binding : {empty, late}) {
+      iree_status_t status = iree_hal_device_queue_execute(
+         device_, kAnyQueue, none, none, commands, iree_hal_buffer_binding_table_t{1, &binding},
+         IREE_HAL_EXECUTE_FLAG_NONE);
+      EXPECT_FALSE(iree_status_is_ok(status));
+      iree_status_free(status);
+   }
+}
+#endif
+
 /* ---- virtual memory ---------------------------------------------------------- */
 
 TEST_P(AgxTest, VirtualMemory)
@@ -380,5 +501,6 @@ TEST_P(AgxTest, SpirvWithSpecializationConstants)
 
 CTS_REGISTER_TEST_SUITE(AgxTest);
 CTS_REGISTER_TEST_SUITE(ForeignTest);
+CTS_REGISTER_TEST_SUITE(RangeTest);
 
 } // namespace iree::hal::cts

@@ -86,6 +86,21 @@ struct agx_iree_buffer *agx_iree_buffer_of(iree_hal_buffer_t *base)
    return iree_hal_resource_is(whole, &vtable) ? cast(whole) : NULL;
 }
 
+/* The core knows the memory that a buffer lies in, which may be larger: so the range is checked
+ * here. A length of the whole buffer becomes what is left of it. */
+static iree_status_t check_range(iree_hal_buffer_ref_t *ref)
+{
+   const iree_device_size_t size_B = iree_hal_buffer_byte_length(ref->buffer);
+   const iree_device_size_t left_B = ref->offset <= size_B ? size_B - ref->offset : 0;
+   if (ref->length == IREE_HAL_WHOLE_BUFFER)
+      ref->length = left_B;
+   if (ref->offset <= size_B && ref->length <= left_B)
+      return iree_ok_status();
+   return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
+                           "buffer: %" PRIdsz " bytes at %" PRIdsz ", it has %" PRIdsz, ref->length,
+                           ref->offset, size_B);
+}
+
 iree_status_t agx_iree_ref(iree_hal_buffer_ref_t ref, struct agx_buffer_ref *out_ref)
 {
    *out_ref = (struct agx_buffer_ref){.offset_B = ref.offset, .length_B = ref.length};
@@ -100,10 +115,10 @@ iree_status_t agx_iree_ref(iree_hal_buffer_ref_t ref, struct agx_buffer_ref *out
    if (!buffer->core)
       return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
                               "buffer: its allocation out of a pool has not come to its turn");
+   IREE_RETURN_IF_ERROR(check_range(&ref));
    out_ref->buffer = buffer->core;
    out_ref->offset_B += buffer->core_offset_B + iree_hal_buffer_byte_offset(ref.buffer);
-   if (ref.length == IREE_HAL_WHOLE_BUFFER)
-      out_ref->length_B = iree_hal_buffer_byte_length(ref.buffer) - ref.offset;
+   out_ref->length_B = ref.length;
    return iree_ok_status();
 }
 

@@ -36,14 +36,20 @@ static void fill_local_size(const struct agx_iree_entry *entry,
       memcpy(out->local_size, config->workgroup_size, sizeof(out->local_size));
 }
 
+static iree_status_t check_binding_count(const struct agx_iree_entry *entry,
+                                         iree_hal_buffer_ref_list_t bindings)
+{
+   if (bindings.count >= entry->binding_count)
+      return iree_ok_status();
+   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                           "dispatch: %s has %u bindings, %" PRIhsz " are given", entry->name,
+                           entry->binding_count, bindings.count);
+}
+
 static iree_status_t fill_bindings(const struct agx_iree_entry *entry,
                                    iree_hal_buffer_ref_list_t bindings,
                                    struct agx_iree_dispatch *out)
 {
-   if (bindings.count < entry->binding_count)
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                              "dispatch: %s has %u bindings, %" PRIhsz " are given", entry->name,
-                              entry->binding_count, bindings.count);
    for (uint32_t i = 0; i < entry->used_count; i++) {
       out->bindings[i] = (struct agx_binding){.binding = entry->used_number[i]};
       IREE_RETURN_IF_ERROR(agx_iree_ref(bindings.values[entry->used[i]], &out->bindings[i].ref));
@@ -96,16 +102,14 @@ iree_status_t agx_iree_dispatch_fill(const struct agx_iree_entry *entry,
       return agx_iree_ref(bindings.values[0], &out->core.arguments);
    }
    IREE_RETURN_IF_ERROR(fill_push(entry, constants, flags, out));
-   if (entry->abi == AGX_IREE_ADDRESSES)
-      return iree_ok_status();
-   return fill_bindings(entry, bindings, out);
+   if (entry->abi != AGX_IREE_ADDRESSES || agx_iree_dispatch_wants_table(entry, flags)) {
+      IREE_RETURN_IF_ERROR(check_binding_count(entry, bindings));
+   }
+   return entry->abi == AGX_IREE_ADDRESSES ? iree_ok_status() : fill_bindings(entry, bindings, out);
 }
 
 static iree_status_t address_of(iree_hal_buffer_ref_t ref, uint64_t *out_address)
 {
-   *out_address = 0;
-   if (!ref.buffer)
-      return iree_ok_status();
    struct agx_buffer_ref core;
    IREE_RETURN_IF_ERROR(agx_iree_ref(ref, &core));
    struct agx_buffer_info info = {.size = sizeof(info)};
@@ -114,13 +118,23 @@ static iree_status_t address_of(iree_hal_buffer_ref_t ref, uint64_t *out_address
    return iree_ok_status();
 }
 
+/* The range that a slot of the table stands for. */
+static iree_status_t resolve(iree_hal_buffer_binding_table_t table, iree_hal_buffer_ref_t *ref)
+{
+   if (ref->buffer_slot < table.count && table.bindings[ref->buffer_slot].buffer)
+      return iree_hal_buffer_binding_table_resolve_ref(table, *ref, ref);
+   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                           "dispatch: slot %u of the binding table, of %" PRIhsz ", has no buffer",
+                           ref->buffer_slot, table.count);
+}
+
 iree_status_t agx_iree_addresses(iree_hal_buffer_ref_list_t bindings,
                                  iree_hal_buffer_binding_table_t table, uint64_t *out_addresses)
 {
    for (iree_host_size_t i = 0; i < bindings.count; i++) {
       iree_hal_buffer_ref_t ref = bindings.values[i];
       if (!ref.buffer) {
-         IREE_RETURN_IF_ERROR(iree_hal_buffer_binding_table_resolve_ref(table, ref, &ref));
+         IREE_RETURN_IF_ERROR(resolve(table, &ref));
       }
       IREE_RETURN_IF_ERROR(address_of(ref, &out_addresses[i]));
    }

@@ -51,6 +51,10 @@ static iree_status_t put_late(struct agx_iree_command_buffer *commands,
                               struct agx_iree_dispatch *dispatch)
 {
    const uint32_t count = (uint32_t)bindings.count;
+   if (!commands->table_slots)
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                              "dispatch: %s has a slot for a buffer, the command buffer has none",
+                              entry->name);
    uint32_t push_capacity = commands->late_capacity;
    IREE_RETURN_IF_ERROR(
       grow((void **)&commands->late_push, commands->late_count, 1, &push_capacity, AGX_MAX_PUSH_B));
