@@ -68,6 +68,8 @@ enum agx_device_flags {
     * that come to it afterwards fail, whatever value they name. Without it they find their value
     * reached (agx/semaphore.h). */
    AGX_DEVICE_FAILURE_WINS = 1,
+   /* A capture has the memory of submissions only where agx_device_begin_capture says so. */
+   AGX_DEVICE_CAPTURE_RANGES = 2,
 };
 
 struct agx_device_desc {
@@ -131,6 +133,15 @@ AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_in
 AGX_API AGX_MUST_CHECK agx_status agx_instance_get_device_info(struct agx_instance *instance,
                                                                const char *name,
                                                                struct agx_device_info *out_info);
+
+/* The capture that the device was opened with has the memory of what comes to the GPU from here on,
+ * until agx_device_end_capture: of one without AGX_DEVICE_CAPTURE_RANGES that begins with the
+ * device. Requests are in the file all the time, so that it can be replayed. What earlier
+ * submissions still write may be half there: wait for them. label, which stands in the file, may be
+ * NULL. AGX_FAILED_PRECONDITION: the device has no capture, or that is so already. Any thread. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_begin_capture(struct agx_device *device,
+                                                           const char *label);
+AGX_API AGX_MUST_CHECK agx_status agx_device_end_capture(struct agx_device *device);
 
 /* AGX_OK, or the first failure that took the device away (sticky), with its text. */
 AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);

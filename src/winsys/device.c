@@ -234,6 +234,13 @@ agx_status agxw_device_watch_counters(struct agxw_device *device,
    return AGX_OK;
 }
 
+int agxw_device_record(struct agxw_device *device, bool is_recorded, const char *label)
+{
+   const struct agx_kmd_inspection *inspection = device->kmd->inspection;
+   return inspection->record_memory ? inspection->record_memory(device->kmd, is_recorded, label)
+                                    : -EOPNOTSUPP;
+}
+
 bool agxw_device_watches(const struct agxw_device *device)
 {
    return device->kmd->inspection->declare_bounds != NULL;

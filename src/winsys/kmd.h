@@ -110,6 +110,8 @@ struct agx_kmd_inspection {
                        uint64_t *out_end);
    /* Names a GEM object, for recorders. */
    void (*label)(struct agx_kmd *kmd, uint32_t handle, const char *text);
+   /* Of a recorder: agxw_recorder_set_memory. NULL: nothing is recorded here. */
+   int (*record_memory)(struct agx_kmd *kmd, bool is_recorded, const char *label);
    /* Of a device that can watch what shaders access. Says what the launches of the
     * stream at stream_va may, by ascending dispatch; every other access then fails their
     * submission. Replaces what was said of that stream; count 0 forgets it. 0 or -ENOMEM. */

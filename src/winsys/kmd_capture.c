@@ -128,6 +128,11 @@ static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text
       capture->inner->inspection->label(capture->inner, handle, text);
 }
 
+static int capture_record_memory(struct agx_kmd *kmd, bool is_recorded, const char *label)
+{
+   return agxw_recorder_set_memory(capture_of(kmd)->recorder, is_recorded, label);
+}
+
 static int capture_declare_bounds(struct agx_kmd *kmd, uint64_t stream_va,
                                   const struct agx_kmd_range *ranges, uint32_t count)
 {
@@ -185,6 +190,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .take_fault = inner->inspection->take_fault ? capture_take_fault : NULL,
       .watch_counters = inner->inspection->watch_counters ? capture_watch_counters : NULL,
       .label = capture_label,
+      .record_memory = capture_record_memory,
       .declare_bounds = inner->inspection->declare_bounds ? capture_declare_bounds : NULL,
    };
    capture->recorded_ops = (struct agxw_recorded_ops){

@@ -120,6 +120,10 @@ bool agxw_device_read(struct agxw_device *device, uint64_t va, void *out, size_t
 /* What a GPU address belongs to. Slow: for messages. */
 void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw_place *out_place);
 
+/* Whether the memory of submissions is recorded from now on, where a recorder stands before the
+ * device; label, which may be NULL, stands in its file. 0; -EALREADY; -EOPNOTSUPP: none does. */
+int agxw_device_record(struct agxw_device *device, bool is_recorded, const char *label);
+
 /* Whether the device watches what shaders access; then, what the launches of the stream at
  * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
  * names it. Replaces what was declared for that stream before; count 0 forgets it. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "failing_alloc.h"
 
@@ -242,6 +243,34 @@ static void a_fault_fails_the_semaphore_with_its_address(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
+/* ---- captures ---- */
+
+static void captures_are_switched_on_and_off(void **state)
+{
+   struct fixture f;
+   char path[] = "/tmp/agx-ranges-XXXXXX";
+   struct agx_device *device;
+   close(mkstemp(path));
+   fixture_open(&f, "virtual");
+   assert_fails(agx_device_begin_capture(f.device, NULL), AGX_FAILED_PRECONDITION,
+                "without one (capture_path");
+   for (uint64_t flags = 0; flags <= AGX_DEVICE_CAPTURE_RANGES;
+        flags += AGX_DEVICE_CAPTURE_RANGES) {
+      const struct agx_device_desc desc = {
+         .size = sizeof(desc), .name = "virtual", .capture_path = path, .flags = flags};
+      assert_ok(agx_device_open(f.instance, &desc, &device));
+      if (!flags)
+         assert_ok(agx_device_end_capture(device));
+      assert_fails(agx_device_end_capture(device), AGX_FAILED_PRECONDITION, "was not begun");
+      assert_ok(agx_device_begin_capture(device, "a label"));
+      assert_fails(agx_device_begin_capture(device, NULL), AGX_FAILED_PRECONDITION,
+                   "was begun already");
+      agx_release(device);
+   }
+   unlink(path);
+   fixture_close(&f);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -250,6 +279,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(creation_is_checked),
       cmocka_unit_test(host_memory_may_run_out_anywhere),
       cmocka_unit_test(a_fault_fails_the_semaphore_with_its_address),
+      cmocka_unit_test(captures_are_switched_on_and_off),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * agxdump replay over captures of requests that are made here, one by one, and of some that no
  * kernel would have answered so.
  */
+#include "small_capture.h"
 #include "tool.h"
 
 #include <fcntl.h>
@@ -224,6 +225,26 @@ static void endless_kernels_end(void **state)
    free(golden);
 }
 
+/* The first submission runs without its memory being recorded, and the third. */
+static void ranges_of_memory_are_replayed(void **state)
+{
+   struct small_device small;
+   char arguments[128];
+   small_device_open(&small, "virtual:g13g", path);
+   for (uint64_t i = 1; i <= 3; i++) {
+      assert_int_equal(agxw_device_record(small.device, i == 2, NULL), 0);
+      small_device_submit(&small, agxw_bo_va(small.bos[1]), i);
+      if (i == 1)
+         memset(small.data, 7, 1);
+   }
+   assert_int_equal(small.data[0], 27);
+   small_device_close(&small);
+   snprintf(arguments, sizeof(arguments), "replay %s", path);
+   assert_int_equal(tool_run("AGXDUMP_TOOL", arguments, text), 0);
+   assert_non_null(strstr(text, "3 submissions"));
+   assert_non_null(strstr(text, "no difference, 0 faults"));
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -232,6 +253,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(requests_of_other_sizes_are_the_same),
       cmocka_unit_test(differences_have_addresses_in_any_space),
       cmocka_unit_test(endless_kernels_end),
+      cmocka_unit_test(ranges_of_memory_are_replayed),
    };
    return cmocka_run_group_tests(tests, make_file, remove_file);
 }

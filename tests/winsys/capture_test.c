@@ -4,6 +4,7 @@
  */
 #include "fake_kmd.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -678,6 +679,51 @@ static void limits_end_the_recording_not_the_program(void **state)
    free(file.data);
 }
 
+/* Requests are there all the time, contents only of the second of three submissions. */
+static void memory_is_recorded_where_it_is_wanted(void **state)
+{
+   struct fake_kmd fake;
+   struct file file;
+   struct agx_kmd *kmd;
+   struct agxw_device *device;
+   struct agxw_queue *queue;
+   struct agxw_bo *stream;
+   uint8_t *bytes;
+   fake_kmd_init(&fake);
+   make_path(&file);
+   assert_ok(agxw_device_create(&fake.base, NULL, &device));
+   assert_int_equal(agxw_device_record(device, false, NULL), -EOPNOTSUPP);
+   agxw_device_destroy(device);
+   fake_kmd_init(&fake);
+   assert_ok(agx_kmd_capture_open(&fake.base, file.path, &kmd));
+   assert_ok(agxw_device_create(kmd, NULL, &device));
+   assert_int_equal(agxw_device_record(device, true, NULL), -EALREADY);
+   assert_int_equal(agxw_device_record(device, false, NULL), 0);
+   assert_int_equal(agxw_device_record(device, false, NULL), -EALREADY);
+   assert_ok(agxw_queue_create(device, 0, &queue));
+   assert_ok(agxw_bo_create(device, 100, 0, AGXW_BO_USC, "stream", &stream));
+   assert_ok(agxw_bo_map(stream, (void **)&bytes));
+   for (uint32_t i = 0; i < 3; i++) {
+      const struct agxw_compute command = {agxw_bo_va(stream), agxw_bo_va(stream) + 8};
+      const struct agxw_submit submit = {.commands = &command, .command_count = 1};
+      bytes[i] = 1;
+      if (i == 1)
+         assert_int_equal(agxw_device_record(device, true, "the second"), 0);
+      assert_ok(agxw_submit(queue, &submit));
+      if (i == 1)
+         assert_int_equal(agxw_device_record(device, false, NULL), 0);
+   }
+   agxw_bo_destroy(stream);
+   agxw_queue_destroy(queue);
+   agxw_device_destroy(device);
+   load(&file);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_SUBMIT), 3);
+   /* Waste, and the stream's page. */
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 2);
+   assert_non_null(memmem(file.data, file.size, "recorded from here on: the second", 33));
+   free(file.data);
+}
+
 /* ---- ranges ---- */
 
 #define RANGE_PAGES 64
@@ -858,6 +904,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(what_a_submission_left_is_recorded_behind_it),
       cmocka_unit_test(options_are_words),
       cmocka_unit_test(limits_end_the_recording_not_the_program),
+      cmocka_unit_test(memory_is_recorded_where_it_is_wanted),
       cmocka_unit_test(ranges_cover_each_other),
       cmocka_unit_test(an_unwritable_file_is_told),
       cmocka_unit_test(waits_of_any_size_let_others_pass),

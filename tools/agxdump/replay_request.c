@@ -384,6 +384,31 @@ static agx_status make_done(struct replay_device *device)
    return AGX_OK;
 }
 
+/* In place of a submission whose memory was not recorded: signals what others wait for. */
+static agx_status signal_only(struct call *call)
+{
+   struct agx_kmd *kmd = call->device->kmd;
+   struct agx_uapi_submit submit;
+   memcpy(&submit, call->argument, sizeof(submit));
+   const struct agx_uapi_sync *syncs = call->copies[0];
+   call->device->replay->submissions++;
+   for (uint32_t i = 0; i < submit.out_sync_count; i++) {
+      const struct agx_uapi_sync *sync = &syncs[submit.in_sync_count + i];
+      struct agx_uapi_syncobj_array plain = {(uintptr_t)&sync->handle, 1, 0};
+      struct agx_uapi_syncobj_timeline_array timeline = {
+         .handles = (uintptr_t)&sync->handle,
+         .points = (uintptr_t)&sync->timeline_value,
+         .count_handles = 1,
+      };
+      int error = sync->sync_type == AGX_UAPI_SYNC_TIMELINE_SYNCOBJ
+                     ? kmd->ops->ioctl(kmd, AGX_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, &timeline)
+                     : kmd->ops->ioctl(kmd, AGX_IOCTL_SYNCOBJ_SIGNAL, &plain);
+      if (error)
+         return agx_status_fail_errno(error, "the signals of a SUBMIT");
+   }
+   return AGX_OK;
+}
+
 /* In place of the ioctl: with one more signal, by which it is waited for. Repetitions wait for and
  * signal nothing else. */
 static agx_status execute_submit(struct call *call)
@@ -495,7 +520,7 @@ static agx_status execute(struct call *call)
 {
    struct agx_kmd *kmd = call->device->kmd;
    if (call->row->request == AGX_IOCTL_ASAHI_SUBMIT)
-      return execute_submit(call);
+      return call->record->lacks_memory ? signal_only(call) : execute_submit(call);
    int error = kmd->ops->ioctl(kmd, call->row->request, call->argument);
    return error ? agx_status_fail_errno(error, "it fails now") : AGX_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "hal/device/device.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,8 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
                         struct agx_kmd *kmd, bool syncs_only)
 {
    AGX_TRY(open_winsys(device, kmd, syncs_only));
+   if (desc->flags & AGX_DEVICE_CAPTURE_RANGES)
+      (void)agxw_device_record(device->context.winsys, false, NULL);
    AGX_TRY(agx_memory_state_init(device, desc, &memory_hooks));
    AGX_TRY(agx_host_state_init(device, device->instance));
    AGX_TRY(agx_sync_open_queues(device, desc));
@@ -269,4 +272,28 @@ void agx_device_cancel(struct agx_device *device)
       return;
    agx_sync_cancel(device);
    agx_host_pool_cancel(device->host.pool);
+}
+
+/* ---- capture ----------------------------------------------------------- */
+
+static agx_status record(struct agx_device *device, bool is_recorded, const char *label)
+{
+   const int error = agxw_device_record(device->context.winsys, is_recorded, label);
+   if (error == -EOPNOTSUPP)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "capture: the device was opened without one (capture_path, AGX_CAPTURE)");
+   if (error)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "capture: it %s",
+                      is_recorded ? "was begun already" : "was not begun");
+   return AGX_OK;
+}
+
+agx_status agx_device_begin_capture(struct agx_device *device, const char *label)
+{
+   return record(device, true, label);
+}
+
+agx_status agx_device_end_capture(struct agx_device *device)
+{
+   return record(device, false, NULL);
 }

@@ -47,7 +47,8 @@ struct agxw_capture_record {
    uint32_t argument_bytes, blob_count;
    uint64_t duration_ns;
    uint32_t caller;
-   bool is_awaited; /* a SUBMIT with contents behind it */
+   bool is_awaited;   /* a SUBMIT with contents behind it */
+   bool lacks_memory; /* a SUBMIT without contents, before it neither */
    const uint8_t *before, *after, *blobs;
    size_t blobs_bytes;
    /* PAGES, LABEL, IMPORT */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define AGXW_CAPTURE_MAGIC   "AGXCAP\r\n"
@@ -71,11 +72,17 @@ struct agxw_capture_request {
    /* Not in version 1: */
    uint64_t duration_ns; /* how long it took */
    uint32_t caller;      /* the process that made it: the one that opened the device, or a child */
-   uint32_t flags;       /* AGXW_CAPTURE_AWAITED or 0 */
+   uint32_t flags;       /* AGXW_CAPTURE_AWAITED, AGXW_CAPTURE_LACKS_MEMORY */
 };
 /* A submission that was waited for: what it left stands behind it. */
-#define AGXW_CAPTURE_AWAITED         (1u << 0)
+#define AGXW_CAPTURE_AWAITED (1u << 0)
+/* A submission whose memory was not recorded: its commands can't be executed again. */
+#define AGXW_CAPTURE_LACKS_MEMORY    (1u << 1)
 #define AGXW_CAPTURE_REQUEST_1_BYTES 16u
+static inline uint32_t agxw_capture_request_flags(bool is_awaited, bool lacks_memory)
+{
+   return (is_awaited ? AGXW_CAPTURE_AWAITED : 0) | (lacks_memory ? AGXW_CAPTURE_LACKS_MEMORY : 0);
+}
 
 /* What a pointer in the argument points at; followed by bytes, padded to 8. */
 struct agxw_capture_blob {

@@ -223,6 +223,7 @@ static bool parse_request(const struct agxw_capture_reader *reader, struct curso
    record->duration_ns = head.duration_ns;
    record->caller = head.caller;
    record->is_awaited = head.flags & AGXW_CAPTURE_AWAITED;
+   record->lacks_memory = head.flags & AGXW_CAPTURE_LACKS_MEMORY;
    record->before = take(&cursor, head.argument_bytes);
    record->after = record->before ? take(&cursor, head.argument_bytes) : NULL;
    record->blobs = cursor.at;

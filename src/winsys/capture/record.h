@@ -87,5 +87,8 @@ void agxw_recorder_destroy(struct agxw_recorder *recorder);
 int agxw_recorder_ioctl(struct agxw_recorder *recorder, unsigned long request, void *argument);
 /* Names a GEM object. */
 void agxw_recorder_label(struct agxw_recorder *recorder, uint32_t handle, const char *text);
+/* Whether memory of submissions is recorded from now on, as it is at first; requests are in any
+ * case. label stands in the file; NULL: none. 0, or -EALREADY. */
+int agxw_recorder_set_memory(struct agxw_recorder *recorder, bool is_recorded, const char *label);
 /* Whether the file can't be written any more. */
 bool agxw_recorder_is_stuck(struct agxw_recorder *recorder);

@@ -121,6 +121,7 @@ struct call {
    uint32_t request;
    int result;
    bool is_awaited; /* a SUBMIT whose end was waited for */
+   bool lacks_memory;
    int64_t begin_ns;
    uint8_t before[ARGUMENT_BYTES], after[ARGUMENT_BYTES];
 };
@@ -139,14 +140,14 @@ static void put_request(struct agxw_recorder *recorder, const struct call *call)
    int count = 0;
    if (call->result == 0)
       find_blobs(recorder, call->request, call->after, &list);
-   const struct agxw_capture_request head = {.request = call->request,
-                                             .result = call->result,
-                                             .argument_bytes = AGX_UAPI_BYTES(call->request),
-                                             .blob_count = list.count,
-                                             .duration_ns =
-                                                (uint64_t)(agx_now_ns() - call->begin_ns),
-                                             .caller = agxw_capture_process_id(recorder->file),
-                                             .flags = call->is_awaited ? AGXW_CAPTURE_AWAITED : 0};
+   const struct agxw_capture_request head = {
+      .request = call->request,
+      .result = call->result,
+      .argument_bytes = AGX_UAPI_BYTES(call->request),
+      .blob_count = list.count,
+      .duration_ns = (uint64_t)(agx_now_ns() - call->begin_ns),
+      .caller = agxw_capture_process_id(recorder->file),
+      .flags = agxw_capture_request_flags(call->is_awaited, call->lacks_memory)};
    parts[count++] = (struct iovec){(void *)&head, sizeof(head)};
    add_padded(parts, &count, call->before, head.argument_bytes);
    add_padded(parts, &count, call->after, head.argument_bytes);
@@ -244,7 +245,8 @@ static void record_submit(struct agxw_recorder *recorder, struct call *call, voi
 {
    const struct agxw_capture_options *options = agxw_capture_file_options(recorder->file);
    uint64_t number = agxw_capture_count_submit(recorder->file);
-   bool has_memory = is_wanted(options, number);
+   bool has_memory = is_wanted(options, number) && !recorder->is_without_memory;
+   call->lacks_memory = !has_memory;
    if (has_memory)
       agxw_recorder_put_memory(recorder, AGXW_CAPTURE_BEFORE);
    agxw_capture_flush(recorder->file);
@@ -291,7 +293,7 @@ int agxw_recorder_ioctl(struct agxw_recorder *recorder, unsigned long request, v
    struct call call;
    call.request = (uint32_t)request; /* zeros in the arguments would be 32 KiB for each request */
    call.result = 0;
-   call.is_awaited = false;
+   call.is_awaited = call.lacks_memory = false;
    call.begin_ns = agx_now_ns();
    agxw_capture_lock(recorder->file);
    bool is_over = agxw_capture_is_over(recorder->file);
@@ -319,6 +321,19 @@ void agxw_recorder_label(struct agxw_recorder *recorder, uint32_t handle, const 
    agxw_capture_lock(recorder->file);
    agxw_capture_put(recorder->file, &recorder->origin, AGXW_CAPTURE_LABEL, parts, 2);
    agxw_capture_unlock(recorder->file);
+}
+
+int agxw_recorder_set_memory(struct agxw_recorder *recorder, bool is_recorded, const char *label)
+{
+   agxw_capture_lock(recorder->file);
+   const bool is_set = recorder->is_without_memory != is_recorded;
+   recorder->is_without_memory = !is_recorded;
+   if (!is_set)
+      agxw_capture_put_note(recorder->file, &recorder->origin, "memory of submissions is %s%s%s",
+                            is_recorded ? "recorded from here on" : "not recorded from here on",
+                            label ? ": " : "", label ? label : "");
+   agxw_capture_unlock(recorder->file);
+   return is_set ? -EALREADY : 0;
 }
 
 bool agxw_recorder_is_stuck(struct agxw_recorder *recorder)

@@ -34,6 +34,7 @@ struct agxw_recorder {
    uint64_t copied_bytes;    /* of objects that have copies */
    struct agx_table handles; /* 1 + index of the object */
    uint8_t *run;             /* AGXW_CAPTURE_RUN_PAGES pages that are about to be written */
+   bool is_without_memory;   /* agxw_recorder_set_memory says so */
    bool is_short;            /* of memory: what is missing is not recorded */
 };
 

@@ -64,14 +64,14 @@ static void put_head(struct agxw_capture_writer *writer, const struct agxw_captu
 static void put_request(struct agxw_capture_writer *writer,
                         const struct agxw_capture_record *record)
 {
-   const struct agxw_capture_request head = {.request = record->request,
-                                             .result = record->result,
-                                             .argument_bytes = record->argument_bytes,
-                                             .blob_count = record->blob_count,
-                                             .duration_ns = record->duration_ns,
-                                             .caller = record->caller,
-                                             .flags =
-                                                record->is_awaited ? AGXW_CAPTURE_AWAITED : 0};
+   const struct agxw_capture_request head = {
+      .request = record->request,
+      .result = record->result,
+      .argument_bytes = record->argument_bytes,
+      .blob_count = record->blob_count,
+      .duration_ns = record->duration_ns,
+      .caller = record->caller,
+      .flags = agxw_capture_request_flags(record->is_awaited, record->lacks_memory)};
    uint64_t bytes =
       sizeof(head) + 2 * agx_align_up(record->argument_bytes, 8) + record->blobs_bytes;
    put_head(writer, record, 0, bytes, bytes);
