@@ -74,9 +74,18 @@ static agx_status take_queues(struct agx_iree_text value, struct agx_iree_path *
 static agx_status take_capture(struct agx_iree_text value, struct agx_iree_path *path,
                                struct agx_iree_error *error)
 {
+   if (path->capture[0])
+      return refuse(error, "capture", value, "one file, not two");
    if (value.bytes == 0 || !copy_text(value, path->capture, sizeof(path->capture)))
       return refuse(error, "capture", value, "the path of a file, up to 1023 bytes");
    return AGX_OK;
+}
+
+static agx_status take_capture_ranges(struct agx_iree_text value, struct agx_iree_path *path,
+                                      struct agx_iree_error *error)
+{
+   path->captures_ranges = true;
+   return take_capture(value, path, error);
 }
 
 static agx_status take_robustness(struct agx_iree_text value, struct agx_iree_path *path,
@@ -98,9 +107,8 @@ static const struct {
    agx_status (*take)(struct agx_iree_text value, struct agx_iree_path *path,
                       struct agx_iree_error *error);
 } parameters[] = {
-   {"chip", take_chip},
-   {"queues", take_queues},
-   {"capture", take_capture},
+   {"chip", take_chip},         {"queues", take_queues},
+   {"capture", take_capture},   {"capture_ranges", take_capture_ranges},
    {"robust", take_robustness},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
@@ -117,7 +125,7 @@ static agx_status take_place(struct agx_iree_text text, struct agx_iree_path *pa
       return AGX_OK;
    path->ordinal = AGX_IREE_NO_ORDINAL;
    bool is_node = begins(text, "renderD");
-   if (!is_node && !begins(text, "/dev/") && !equals(text, "virtual"))
+   if (!is_node && !begins(text, "/dev/") && !equals(text, "virtual") && !begins(text, "virtual:"))
       return refuse(error, "device", text, takes);
    size_t folder_B = is_node ? strlen(NODE_FOLDER) : 0;
    memcpy(path->name, NODE_FOLDER, folder_B);
@@ -138,7 +146,8 @@ agx_status agx_iree_path_parse(struct agx_iree_text path, const struct agx_iree_
       while (which < PARAMETER_COUNT && !equals(pairs[i].key, parameters[which].key))
          which++;
       if (which == PARAMETER_COUNT)
-         return refuse(out_error, "parameter", pairs[i].key, "chip, queues, capture and robust");
+         return refuse(out_error, "parameter", pairs[i].key,
+                       "chip, queues, capture, capture_ranges and robust");
       if (seen & 1u << which)
          return refuse(out_error, "parameter", pairs[i].key, "one value, not two");
       seen |= 1u << which;

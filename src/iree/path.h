@@ -7,11 +7,12 @@
  *    0, 1, ...              the so-manyth usable node
  *    renderD128             /dev/dri/renderD128
  *    /dev/dri/renderD128    that node
- *    virtual                the virtual AGX
+ *    virtual, virtual:g14s  the virtual AGX
  *
  *    chip=g14s              of the virtual AGX
  *    queues=4               1 to 8
  *    capture=FILE           records what passes between driver and kernel (docs/capture.md)
+ *    capture_ranges=FILE    the same, with memory only while an external capture of IREE's is on
  *    robust=off|clamp|zero  what becomes of accesses outside of a buffer (docs/robustness.md); off
  */
 #pragma once
@@ -33,6 +34,7 @@ struct agx_iree_path {
    char name[64];        /* of agx_device_desc; "" with an ordinal */
    uint32_t ordinal;     /* of usable nodes, or AGX_IREE_NO_ORDINAL */
    char capture[1024];   /* "": none */
+   bool captures_ranges; /* has memory where IREE's external capture is on only */
    uint32_t queue_count; /* 0: not said */
    uint32_t robustness;  /* enum agx_robustness */
 };

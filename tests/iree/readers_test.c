@@ -264,7 +264,13 @@ static void paths_name_devices(void **state)
    assert_int_equal(parse("virtual", "chip=g14s&capture=/tmp/a b&robust=zero", &path, &error), 0);
    assert_string_equal(path.name, "virtual:g14s");
    assert_string_equal(path.capture, "/tmp/a b");
+   assert_false(path.captures_ranges);
    assert_int_equal(path.robustness, AGX_ROBUST_ZERO);
+   assert_int_equal(parse("virtual:g14s", "", &path, &error), 0);
+   assert_string_equal(path.name, "virtual:g14s");
+   assert_int_equal(parse("virtual", "capture_ranges=/tmp/a", &path, &error), 0);
+   assert_string_equal(path.capture, "/tmp/a");
+   assert_true(path.captures_ranges);
 }
 
 static void what_names_no_device_is_refused(void **state)
@@ -282,11 +288,12 @@ static void what_names_no_device_is_refused(void **state)
       {"virtual", "chip=", NULL},
       {"virtual", "chip=g13g&chip=g13g", "parameter 'chip': it takes one value, not two"},
       {"virtual", "chip=g13gg13gg13gg13g", NULL},
-      {"", "seed=1", "parameter 'seed': it takes chip, queues, capture and robust"},
+      {"", "seed=1", "parameter 'seed': it takes chip, queues, capture, capture_ranges and robust"},
       {"", "queues=9", "queues '9': it takes 1 to 8"},
       {"", "queues=0", NULL},
       {"", "queues=", NULL},
       {"", "capture=", NULL},
+      {"", "capture=/a&capture_ranges=/b", "capture '/b': it takes one file, not two"},
       {"", "robust=on", "robust 'on': it takes off, clamp or zero"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {

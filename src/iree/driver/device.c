@@ -258,18 +258,29 @@ query_semaphore_compatibility(iree_hal_device_t *base, iree_hal_semaphore_t *sem
 
 /* ---- profiling and capture ------------------------------------------------- */
 
+/* The file is made when the device is opened, since a replay needs the requests from there on. */
 static iree_status_t
 external_capture_begin(iree_hal_device_t *base,
                        const iree_hal_device_external_capture_options_t *options)
 {
-   return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
-                           "capture: begins with the device; --agx_capture=FILE, or "
-                           "agx://...?capture=FILE");
+   char label[AGX_NAME_BYTES];
+   if (!iree_string_view_is_empty(options->provider) &&
+       !iree_string_view_equal(options->provider, IREE_SV("agx")))
+      return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "capture: no tool '%.*s', only 'agx'",
+                              (int)options->provider.size, options->provider.data);
+   if (!iree_string_view_is_empty(options->file_path))
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                              "capture: its file is named with the device, "
+                              "agx://...?capture_ranges=%.*s",
+                              (int)options->file_path.size, options->file_path.data);
+   iree_string_view_to_cstring(iree_string_view_substr(options->label, 0, sizeof(label) - 1), label,
+                               sizeof(label));
+   return agx_iree_status(agx_device_begin_capture(cast(base)->core, label[0] ? label : NULL));
 }
 
 static iree_status_t external_capture_end(iree_hal_device_t *base)
 {
-   return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "capture: none was begun");
+   return agx_iree_status(agx_device_end_capture(cast(base)->core));
 }
 
 static const iree_hal_device_vtable_t vtable = {

@@ -198,7 +198,8 @@ static iree_status_t open_device(struct driver *driver, iree_string_view_t path,
       .name = parsed.name,
       .capture_path = parsed.capture[0] ? parsed.capture : driver->options.capture_path,
       .queue_count = parsed.queue_count,
-      .flags = AGX_DEVICE_FAILURE_WINS, /* as IREE has it */
+      /* The first as IREE has it. */
+      .flags = AGX_DEVICE_FAILURE_WINS | (parsed.captures_ranges ? AGX_DEVICE_CAPTURE_RANGES : 0),
    };
    return agx_iree_device_create(driver->identifier, driver->instance, &desc, parsed.robustness,
                                  driver->options.profile_path, create_params, host_allocator,
