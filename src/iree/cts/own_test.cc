@@ -454,6 +454,39 @@ TEST_P(AgxTest, VirtualMemory)
    IREE_ASSERT_OK(iree_hal_allocator_virtual_memory_release(device_allocator_, range));
 }
 
+/* ---- what is recorded -------------------------------------------------------- */
+
+TEST_P(AgxTest, UnretainedCommandBuffers)
+{
+   Ref<iree_hal_buffer_t> buffer;
+   Ref<iree_hal_command_buffer_t> commands;
+   const uint8_t value = 0x5a;
+   IREE_ASSERT_OK(CreateZeroedDeviceBuffer(64, buffer.out()));
+   IREE_ASSERT_OK(iree_hal_command_buffer_create(
+      device_, IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED, IREE_HAL_COMMAND_CATEGORY_TRANSFER,
+      kAnyQueue, 0, commands.out()));
+   IREE_ASSERT_OK(iree_hal_command_buffer_begin(commands));
+   IREE_ASSERT_OK(iree_hal_command_buffer_fill_buffer(
+      commands, iree_hal_make_buffer_ref(buffer, 0, 64), &value, 1, IREE_HAL_FILL_FLAG_NONE));
+   IREE_ASSERT_OK(iree_hal_command_buffer_end(commands));
+   for (int i = 0; i < 2; i++)
+      IREE_ASSERT_OK(SubmitCommandBufferAndWait(commands));
+   EXPECT_EQ(ReadBufferBytes(buffer, 60, 4), std::vector<uint8_t>(4, value));
+}
+
+/* The suite's device has no capture; messages must outlive the call that made them. */
+TEST_P(AgxTest, ExternalCapturesNameWhatIsMissing)
+{
+   iree_hal_device_external_capture_options_t options = {};
+   options.provider = IREE_SV("agx");
+   Status status(iree_hal_device_external_capture_begin(device_, &options));
+   EXPECT_THAT(status, StatusIs(StatusCode::kFailedPrecondition));
+   EXPECT_NE(status.ToString().find("the device was opened without one"), std::string::npos);
+   options.provider = IREE_SV("renderdoc");
+   EXPECT_THAT(Status(iree_hal_device_external_capture_begin(device_, &options)),
+               StatusIs(StatusCode::kUnimplemented));
+}
+
 /* ---- executables ------------------------------------------------------------- */
 
 /* tests/corpus/spec_wg.comp turns groups of 32 * 2 around, doubles them, and cuts negative ones

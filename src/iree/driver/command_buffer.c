@@ -46,6 +46,8 @@ iree_status_t agx_iree_command_buffer_create(struct agx_iree_device *device,
       desc.flags |= AGX_COMMAND_BUFFER_ONE_SHOT;
    if (mode & IREE_HAL_COMMAND_BUFFER_MODE_UNVALIDATED)
       desc.flags |= AGX_COMMAND_BUFFER_UNCHECKED;
+   if (mode & IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED)
+      desc.flags |= AGX_COMMAND_BUFFER_UNRETAINED;
    const agx_status status = agx_command_buffer_create(device->core, &desc, &commands->core);
    if (status != AGX_OK) {
       iree_allocator_free(device->host_allocator, commands);

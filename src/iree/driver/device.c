@@ -183,6 +183,10 @@ static iree_status_t query_capabilities(iree_hal_device_t *base,
       IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE | IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE;
    out_capabilities->buffer_export_types = IREE_HAL_TOPOLOGY_HANDLE_TYPE_DMA_BUF;
    out_capabilities->buffer_import_types = IREE_HAL_TOPOLOGY_HANDLE_TYPE_DMA_BUF;
+   memcpy(out_capabilities->physical_device_uuid, cast(base)->info.uuid,
+          sizeof(out_capabilities->physical_device_uuid));
+   /* Virtual devices of a chip have the same one, and no memory in common. */
+   out_capabilities->has_physical_device_uuid = !cast(base)->info.is_virtual;
    out_capabilities->driver_device_handle = (uintptr_t)cast(base)->core;
    return iree_ok_status();
 }

@@ -54,34 +54,45 @@ static void driver_destroy(iree_hal_driver_t *base)
    iree_allocator_free(driver->host_allocator, driver);
 }
 
-/* The usable nodes, and behind them the virtual AGX, which is always there. */
+/* The usable nodes and the virtual AGX, which is always there: first where AGX_DEVICE names it. */
 struct found {
    uint32_t count;
    struct {
-      char path[64], name[64];
+      char path[64], name[AGX_NAME_BYTES];
    } devices[MAX_NODES + 1];
 };
+
+static iree_status_t name_device(struct driver *driver, const char *path, char name[AGX_NAME_BYTES])
+{
+   struct agx_device_info info = {.size = sizeof(info)};
+   IREE_RETURN_IF_ERROR(
+      agx_iree_status(agx_instance_get_device_info(driver->instance, path, &info)));
+   memcpy(name, info.name, AGX_NAME_BYTES);
+   return iree_ok_status();
+}
 
 static iree_status_t find_devices(struct driver *driver, struct found *out_found)
 {
    struct agx_node nodes[MAX_NODES];
    uint32_t count = MAX_NODES;
+   bool has_virtual = false;
    memset(out_found, 0, sizeof(*out_found));
    IREE_RETURN_IF_ERROR(agx_iree_status(agx_instance_enumerate(driver->instance, &count, nodes)));
    for (uint32_t i = 0; i < count && i < MAX_NODES; i++) {
       if (nodes[i].status != AGX_OK)
          continue;
+      has_virtual |= strcmp(nodes[i].driver, "virtual") == 0;
       const uint32_t at = out_found->count++;
       const char *slash = strrchr(nodes[i].path, '/');
       snprintf(out_found->devices[at].path, sizeof(out_found->devices[at].path), "%.63s",
                slash ? slash + 1 : nodes[i].path);
-      snprintf(out_found->devices[at].name, sizeof(out_found->devices[at].name),
-               "Apple AGX (%.32s)", nodes[i].driver);
+      IREE_RETURN_IF_ERROR(name_device(driver, nodes[i].path, out_found->devices[at].name));
    }
+   if (has_virtual)
+      return iree_ok_status();
    const uint32_t at = out_found->count++;
    snprintf(out_found->devices[at].path, sizeof(out_found->devices[at].path), "virtual");
-   snprintf(out_found->devices[at].name, sizeof(out_found->devices[at].name), "Virtual Apple AGX");
-   return iree_ok_status();
+   return name_device(driver, "virtual", out_found->devices[at].name);
 }
 
 static iree_status_t query_available_devices(iree_hal_driver_t *base,
@@ -122,7 +133,7 @@ static iree_status_t name_of_id(struct driver *driver, iree_hal_device_id_t id, 
       return iree_make_status(IREE_STATUS_NOT_FOUND, "device %" PRIu64 ": there are %u",
                               (uint64_t)id, found.count);
    const char *path = found.devices[id - 1].path;
-   snprintf(name, capacity, "%s%s", strcmp(path, "virtual") ? "/dev/dri/" : "", path);
+   snprintf(name, capacity, "%s%s", strncmp(path, "virtual", 7) ? "/dev/dri/" : "", path);
    return iree_ok_status();
 }
 
@@ -132,12 +143,11 @@ static iree_status_t append_info(const struct agx_device_info *info, iree_string
       builder,
       "\n- name: %s\n- node: %s\n- chip: %s\n- cores: %u\n- max clock: %u kHz\n"
       "- lanes of a SIMD-group: %u\n- max threads of a workgroup: %u\n"
-      "- threadgroup memory: %u B\n- page: %u B\n- queues: %u\n- bindings: %u\n"
+      "- threadgroup memory: %u B\n- page: %u B\n- bindings: %u\n"
       "- push constants: %u B\n- max workgroups: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
       info->name, info->node, info->chip, info->core_count, info->max_khz, info->simd_lanes,
-      info->max_workgroup_threads, info->max_shared_B, info->page_B, info->queue_count,
-      info->max_bindings, info->max_push_B, info->max_workgroups[0], info->max_workgroups[1],
-      info->max_workgroups[2]);
+      info->max_workgroup_threads, info->max_shared_B, info->page_B, info->max_bindings,
+      info->max_push_B, info->max_workgroups[0], info->max_workgroups[1], info->max_workgroups[2]);
 }
 
 static iree_status_t dump_device_info(iree_hal_driver_t *base, iree_hal_device_id_t id,
@@ -145,12 +155,9 @@ static iree_status_t dump_device_info(iree_hal_driver_t *base, iree_hal_device_i
 {
    char name[64];
    IREE_RETURN_IF_ERROR(name_of_id(cast(base), id, name, sizeof(name)));
-   const struct agx_device_desc desc = {.size = sizeof(desc), .name = name};
-   struct agx_device *device = NULL;
-   IREE_RETURN_IF_ERROR(agx_iree_status(agx_device_open(cast(base)->instance, &desc, &device)));
    struct agx_device_info info = {.size = sizeof(info)};
-   agx_device_get_info(device, &info);
-   agx_release(device);
+   IREE_RETURN_IF_ERROR(
+      agx_iree_status(agx_instance_get_device_info(cast(base)->instance, name, &info)));
    return append_info(&info, builder);
 }
 
