@@ -41,6 +41,20 @@ class AgxTest : public CtsTestBase<>
          iree_hal_semaphore_list_wait(list, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
    }
 
+   /* Of two blocks of 1,024 bytes. */
+   iree_status_t CreatePool(iree_hal_pool_t **out_pool)
+   {
+      iree_hal_queue_pool_backend_t backend = {};
+      IREE_RETURN_IF_ERROR(iree_hal_device_query_queue_pool_backend(device_, 1, &backend));
+      iree_hal_fixed_block_pool_options_t options = {};
+      options.block_allocator_options.block_size = 1024;
+      options.block_allocator_options.block_count = 2;
+      options.block_allocator_options.frontier_capacity = 1;
+      return iree_hal_fixed_block_pool_create(options, backend.slab_provider, backend.notification,
+                                              backend.epoch_query, iree_allocator_system(),
+                                              out_pool);
+   }
+
    void Copy(iree_hal_buffer_t *from, iree_hal_buffer_t *to, iree_device_size_t size)
    {
       SemaphoreList none;
@@ -292,6 +306,29 @@ TEST_P(AgxTest, ExportedMemoryIsTheSame)
    EXPECT_NE(external.handle.device_allocation.ptr, 0u);
 }
 
+/* ---- pools ------------------------------------------------------------------- */
+
+/* The queue lets go of a block a moment after it has signalled, when the application may have
+ * released all: here it does so before. */
+TEST_P(AgxTest, BlocksKeepTheirPool)
+{
+   iree_hal_pool_t *pool = nullptr;
+   IREE_ASSERT_OK(CreatePool(&pool));
+   SemaphoreList none, ready(device_, {0}, {1}), go(device_, {0}, {1}), done(device_, {0}, {1});
+   iree_hal_buffer_t *block = nullptr;
+   IREE_ASSERT_OK(iree_hal_device_queue_alloca(device_, 1, none, ready, pool,
+                                               Params(IREE_HAL_BUFFER_USAGE_DEFAULT), 512,
+                                               IREE_HAL_ALLOCA_FLAG_NONE, &block));
+   Await(ready);
+   const uint8_t value = 1;
+   IREE_ASSERT_OK(iree_hal_device_queue_fill(device_, kAnyQueue, go, done, block, 0, 512, &value, 1,
+                                             IREE_HAL_FILL_FLAG_NONE));
+   iree_hal_buffer_release(block);
+   iree_hal_pool_release(pool);
+   IREE_ASSERT_OK(iree_hal_semaphore_signal(go.semaphores[0], 1, NULL));
+   Await(done);
+}
+
 /* ---- ranges ------------------------------------------------------------------ */
 
 /* The memory that a buffer lies in may go on behind it, with what is another's. */
@@ -329,16 +366,8 @@ TEST_P(RangeTest, OfViews)
 
 TEST_P(RangeTest, OfBlocks)
 {
-   iree_hal_queue_pool_backend_t backend = {};
-   IREE_ASSERT_OK(iree_hal_device_query_queue_pool_backend(device_, 1, &backend));
-   iree_hal_fixed_block_pool_options_t options = {};
-   options.block_allocator_options.block_size = 1024;
-   options.block_allocator_options.block_count = 2;
-   options.block_allocator_options.frontier_capacity = 1;
    iree_hal_pool_t *pool = nullptr;
-   IREE_ASSERT_OK(iree_hal_fixed_block_pool_create(options, backend.slab_provider,
-                                                   backend.notification, backend.epoch_query,
-                                                   iree_allocator_system(), &pool));
+   IREE_ASSERT_OK(CreatePool(&pool));
    SemaphoreList none, done(device_, {0}, {1});
    iree_hal_buffer_t *block = nullptr;
    IREE_ASSERT_OK(iree_hal_device_queue_alloca(device_, 1, none, done, pool,

@@ -15,7 +15,7 @@
 
 /* A block of an IREE pool, in a buffer's hands. */
 struct agx_iree_pooled {
-   struct agx_iree_device *device;
+   struct agx_iree_device *device; /* retained, as is the pool: the queue may let go of it last */
    uint32_t queue;
    iree_hal_pool_t *pool;
    iree_hal_pool_reservation_t reservation;
@@ -46,9 +46,12 @@ static bool give_back(struct agx_iree_pooled *pooled, bool is_ordered)
 
 void agx_iree_pooled_release(struct agx_iree_pooled *pooled)
 {
+   struct agx_iree_device *device = pooled->device;
    iree_hal_buffer_release(pooled->view);
    give_back(pooled, false);
+   iree_hal_pool_release(pooled->pool);
    free(pooled);
+   iree_hal_device_release((iree_hal_device_t *)device);
 }
 
 /* ---- allocation out of a pool ---------------------------------------------- */
@@ -70,6 +73,21 @@ static void waiting_free(struct waiting *waiting)
    iree_hal_semaphore_list_free(waiting->signals, device->host_allocator);
    free(waiting);
    iree_hal_device_release((iree_hal_device_t *)device);
+}
+
+/* Ends the allocation, and tells how. Whoever waits for that may release the device, and end with
+ * it the proactor whose thread this may be; so the allocation lets go of both before. */
+static void waiting_end(struct waiting *waiting, iree_status_t status)
+{
+   const iree_allocator_t host_allocator = waiting->device->host_allocator;
+   iree_hal_semaphore_list_t signals = waiting->signals;
+   waiting->signals = iree_hal_semaphore_list_empty();
+   waiting_free(waiting);
+   if (iree_status_is_ok(status))
+      status = iree_hal_semaphore_list_signal(signals, NULL);
+   if (!iree_status_is_ok(status))
+      iree_hal_semaphore_list_fail(signals, status);
+   iree_hal_semaphore_list_free(signals, host_allocator);
 }
 
 /* Takes a block for the buffer. *out_has_block false: the pool is exhausted. */
@@ -125,12 +143,10 @@ static void notified(void *user, iree_async_operation_t *operation, iree_status_
                      iree_async_completion_flags_t flags)
 {
    struct waiting *waiting = user;
-   if (iree_status_is_ok(status)) {
+   if (iree_status_is_ok(status))
       retry(waiting);
-   } else {
-      iree_hal_semaphore_list_fail(waiting->signals, status);
-      waiting_free(waiting);
-   }
+   else
+      waiting_end(waiting, status);
 }
 
 /* An operation can't be submitted anew from its own callback, so that there are two. */
@@ -148,11 +164,13 @@ static iree_status_t wait_for_notification(struct waiting *waiting, uint32_t tok
 }
 
 /* Takes a block, or waits for the pool's notification; ends the allocation otherwise. The
- * observation begins before the pool is asked, so that no block given back meanwhile is missed. */
+ * observation begins before the pool is asked, so that no block given back meanwhile is missed; it
+ * ends when the notification may have come, and the pool and the device gone. */
 static void retry(struct waiting *waiting)
 {
    struct agx_iree_buffer *buffer = agx_iree_buffer_of(waiting->buffer);
    iree_async_notification_t *notification = iree_hal_pool_notification(buffer->pooled->pool);
+   iree_async_notification_retain(notification);
    const uint32_t token = iree_async_notification_begin_observe(notification);
    bool has_block = false;
    iree_status_t status = take_block(buffer, waiting->may_wait, &has_block);
@@ -162,13 +180,9 @@ static void retry(struct waiting *waiting)
       is_waiting = iree_status_is_ok(status);
    }
    iree_async_notification_end_observe(notification);
-   if (is_waiting)
-      return;
-   if (iree_status_is_ok(status))
-      status = iree_hal_semaphore_list_signal(waiting->signals, NULL);
-   if (!iree_status_is_ok(status))
-      iree_hal_semaphore_list_fail(waiting->signals, status);
-   waiting_free(waiting);
+   iree_async_notification_release(notification);
+   if (!is_waiting)
+      waiting_end(waiting, status);
 }
 
 static agx_status turn_came(void *user, const uint64_t args[4], struct agx_host_call *call)
@@ -182,10 +196,8 @@ static agx_status turn_came(void *user, const uint64_t args[4], struct agx_host_
 static void turn_ended(void *user, uint64_t tag, agx_status status)
 {
    struct waiting *waiting = *(struct waiting **)user;
-   if (waiting) {
-      iree_hal_semaphore_list_fail(waiting->signals, agx_iree_status(status));
-      waiting_free(waiting);
-   }
+   if (waiting)
+      waiting_end(waiting, agx_iree_status(status));
    free(user);
 }
 
@@ -286,6 +298,8 @@ static iree_status_t alloca_from_pool(struct agx_iree_device *device, uint32_t q
       free(pooled);
       return status;
    }
+   iree_hal_pool_retain(pool);
+   iree_hal_device_retain((iree_hal_device_t *)device);
    agx_iree_buffer_of(buffer)->pooled = pooled;
    status = allocate(device, UINT64_C(1) << queue, waits, signals, buffer, may_wait);
    if (iree_status_is_ok(status))
