@@ -148,9 +148,9 @@ static void warn_of_lanes(const struct loader *loader, const struct agx_iree_exp
    const uint32_t ours = loader->device->info.simd_lanes;
    if (lanes && lanes != ours)
       fprintf(stderr,
-              "agx: %s was compiled for SIMD-groups of %u lanes, this GPU has %u: compile with a "
-              "target of %u lanes, as --iree-vulkan-target=ampere\n",
-              from->name, lanes, ours, ours);
+              "agx: %s was compiled for SIMD-groups of %u lanes, this GPU has %u: compile with "
+              "agxhal's src/iree/compile/agx_matrix.flags, or --iree-vulkan-target=ampere\n",
+              from->name, lanes, ours);
 }
 
 static iree_status_t load_export(const struct loader *loader,
