@@ -79,6 +79,7 @@ struct agxw_capture_request {
 /* A submission whose memory was not recorded: its commands can't be executed again. */
 #define AGXW_CAPTURE_LACKS_MEMORY    (1u << 1)
 #define AGXW_CAPTURE_REQUEST_1_BYTES 16u
+/* The flags of a request's record. */
 static inline uint32_t agxw_capture_request_flags(bool is_awaited, bool lacks_memory)
 {
    return (is_awaited ? AGXW_CAPTURE_AWAITED : 0) | (lacks_memory ? AGXW_CAPTURE_LACKS_MEMORY : 0);
