@@ -480,7 +480,7 @@ static void devices_have_no_other_flags(void **state)
 {
    struct fixture *f = *state;
    struct agx_device *device;
-   const struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual", .flags = 2};
+   const struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual", .flags = 1u << 31};
    assert_fails(agx_device_open(f->instance, &desc, &device), AGX_INVALID_ARGUMENT, "flags");
 }
 
