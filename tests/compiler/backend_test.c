@@ -223,18 +223,24 @@ static void test_two_vectors(void **state)
    backend_fini(&backend);
 }
 
+/* Code with so many words alive at once, up to 64, besides the lane's. */
+static void use_words(struct backend *backend, struct agxc_builder *b, unsigned words)
+{
+   struct agxc_ref x = lane(b), values[64];
+   for (unsigned i = 0; i < words; i++)
+      values[i] = add(b, x, agxc_imm(i, 64));
+   make_if(b, x, &backend->shader->body, NULL); /* nothing moves over it */
+   for (unsigned i = 0; i < words; i++)
+      store(b, values[i], x);
+}
+
 /* More than fits goes to memory and comes back. */
 static void test_out_of_registers(void **state)
 {
    struct backend backend;
    struct agxc_builder b = start(&backend);
    backend.shader->local_size[0] = 1024;
-   struct agxc_ref x = lane(&b), values[60];
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      values[i] = add(&b, x, agxc_imm(i, 64));
-   make_if(&b, x, &backend.shader->body, NULL); /* nothing moves over it */
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      store(&b, values[i], x);
+   use_words(&backend, &b, 60);
    assert_ok(backend_compile(&backend));
    assert_true(backend.shader->gpr_halves <= 104);
    assert_in_range(backend.shader->stats.spills, 8, 24);
@@ -250,12 +256,7 @@ static void preambles_take_the_registers_they_need(void **state)
    struct agxc_shader main = *backend.shader;
    backend.options.most_halves = 56;
    backend.shader->main = &main;
-   struct agxc_ref x = lane(&b), values[60];
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      values[i] = add(&b, x, agxc_imm(i, 64));
-   make_if(&b, x, &backend.shader->body, NULL);
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      store(&b, values[i], x);
+   use_words(&backend, &b, 60);
    assert_ok(backend_compile(&backend));
    assert_int_equal(backend.shader->stats.spills, 0);
    backend_fini(&backend);
@@ -280,12 +281,7 @@ static void test_last_register(void **state)
    struct backend backend;
    struct agxc_builder b = start(&backend);
    backend.shader->local_size[0] = 1024;
-   struct agxc_ref x = lane(&b), values[50];
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      values[i] = add(&b, x, agxc_imm(i, 64));
-   make_if(&b, x, &backend.shader->body, NULL);
-   for (unsigned i = 0; i < AGX_COUNT(values); i++)
-      store(&b, values[i], x);
+   use_words(&backend, &b, 50);
    assert_ok(backend_compile(&backend));
    assert_int_equal(backend.shader->gpr_halves, 104);
    assert_int_equal(backend.shader->stats.threads, 1024);
@@ -298,12 +294,7 @@ static struct agx_program_stats stats_with(unsigned words, uint32_t threads)
    struct backend backend;
    struct agxc_builder b = start(&backend);
    backend.shader->local_size[0] = threads;
-   struct agxc_ref x = lane(&b), values[64];
-   for (unsigned i = 0; i < words; i++)
-      values[i] = add(&b, x, agxc_imm(i, 64));
-   make_if(&b, x, &backend.shader->body, NULL);
-   for (unsigned i = 0; i < words; i++)
-      store(&b, values[i], x);
+   use_words(&backend, &b, words);
    assert_ok(backend_compile(&backend));
    struct agx_program_stats stats = backend.shader->stats;
    backend_fini(&backend);
