@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading and writing files as operations: a job of the host's threads, a piece at a turn, so
- * that a long transfer doesn't keep the short ones waiting.
+ * Reading and writing files as operations, on the host's threads.
  */
 #include <inttypes.h>
 
@@ -9,15 +8,11 @@
 #include "hal/memory/buffer.h"
 #include "hal/core/desc.h"
 #include "hal/host/file.h"
+#include "hal/host/piecewise.h"
 #include "hal/host/state.h"
-#include "hal/sync/submission.h"
-
-/* About a millisecond's work from the page cache. */
-#define PIECE_B (4u << 20)
 
 struct state {
-   struct agx_host_job job;
-   struct agx_submission *submission;
+   struct agx_piecewise piecewise;
    struct agx_file *file;     /* retained */
    struct agx_buffer *buffer; /* retained */
    uint64_t buffer_offset_B;
@@ -26,8 +21,9 @@ struct state {
 
 /* ---- the job -------------------------------------------------------------- */
 
-static agx_status move_piece(struct state *state)
+static agx_status move_piece(struct agx_piecewise *piecewise, bool *out_is_over)
 {
+   struct state *state = agx_container_of(piecewise, struct state, piecewise);
    struct agx_transfer *transfer = &state->transfer;
    void *memory;
    if (transfer->done_B == 0)
@@ -36,35 +32,11 @@ static agx_status move_piece(struct state *state)
    AGX_TRY(agx_buffer_host_memory(state->buffer, &memory));
    uint64_t before_B = transfer->done_B;
    agx_status status =
-      agx_transfer_move(transfer, (char *)memory + state->buffer_offset_B, PIECE_B);
+      agx_transfer_move(transfer, (char *)memory + state->buffer_offset_B, AGX_PIECE_B);
    atomic_fetch_add(&state->file->moved_B[transfer->is_write], transfer->done_B - before_B);
+   *out_is_over = transfer->done_B >= transfer->length_B;
    return status;
 }
-
-static bool run_piece(struct agx_host_job *job)
-{
-   struct state *state = agx_container_of(job, struct state, job);
-   const struct agx_device *device = state->submission->device;
-   uint64_t start_ns = agx_profile_host_begin(device);
-   agx_status status = move_piece(state);
-   /* Before the signals: then the application may end the session. */
-   agx_profile_host_end(device, "run", state->submission->type->name, start_ns);
-   if (status == AGX_OK && state->transfer.done_B < state->transfer.length_B)
-      return true;
-   agx_submission_finish(state->submission, status);
-   return false;
-}
-
-static void cancel_job(struct agx_host_job *job)
-{
-   struct state *state = agx_container_of(job, struct state, job);
-   agx_submission_finish(
-      state->submission,
-      AGX_FAIL(AGX_CANCELLED, "%s: cancelled before a byte was moved", state->file->label));
-}
-
-static const struct agx_host_job_type transfer_job = {
-   .run = run_piece, .cancel = cancel_job, .is_transfer = true};
 
 /* ---- the operations ------------------------------------------------------- */
 
@@ -121,9 +93,8 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
                       transfer.length_B, transfer.offset_B, given->file->label);
    if (!transfer.store->calls) /* its length is fixed */
       AGX_TRY(agx_transfer_check(&transfer));
-   *AGX_OP_STATE(submission, struct state) = (struct state){
-      .job.type = &transfer_job,
-      .submission = submission,
+   struct state *state = AGX_OP_STATE(submission, struct state);
+   *state = (struct state){
       .file = given->file,
       .buffer = given->ref.buffer,
       .buffer_offset_B = given->ref.offset_B,
@@ -131,14 +102,8 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    };
    agx_retain(given->file);
    agx_retain(given->ref.buffer);
+   agx_piecewise_init(&state->piecewise, submission, move_piece, given->file->label);
    return AGX_OK;
-}
-
-static agx_status run(struct agx_submission *submission)
-{
-   struct state *state = AGX_OP_STATE(submission, struct state);
-   AGX_TRY(agx_host_pool_post(agx_host_of(submission->device)->pool, &state->job));
-   return AGX_DEFERRED;
 }
 
 static void drop(struct agx_submission *submission)
@@ -149,6 +114,6 @@ static void drop(struct agx_submission *submission)
 }
 
 const struct agx_op_type agx_file_read_op = {
-   .name = "read", .prepare = prepare, .run = run, .drop = drop};
+   .name = "read", .prepare = prepare, .run = agx_piecewise_run, .drop = drop};
 const struct agx_op_type agx_file_write_op = {
-   .name = "write", .prepare = prepare, .run = run, .drop = drop};
+   .name = "write", .prepare = prepare, .run = agx_piecewise_run, .drop = drop};

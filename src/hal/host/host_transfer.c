@@ -9,16 +9,12 @@
 
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/host/piecewise.h"
 #include "hal/host/state.h"
 #include "hal/memory/buffer.h"
-#include "hal/sync/submission.h"
-
-/* About a millisecond's work; a multiple of all patterns. */
-#define PIECE_B (4u << 20)
 
 struct state {
-   struct agx_host_job job;
-   struct agx_submission *submission;
+   struct agx_piecewise piecewise;
    struct agx_buffer *source, *target; /* retained; source NULL: data or pattern */
    uint64_t source_B, target_B;        /* where in them */
    uint64_t length_B, done_B;
@@ -36,9 +32,10 @@ static void fill(uint8_t *target, uint32_t pattern, uint64_t bytes)
    memcpy(target + done, &pattern, bytes - done);
 }
 
-static agx_status move_piece(struct state *state)
+static agx_status move_piece(struct agx_piecewise *piecewise, bool *out_is_over)
 {
-   const uint64_t piece_B = AGX_MIN(state->length_B - state->done_B, PIECE_B);
+   struct state *state = agx_container_of(piecewise, struct state, piecewise);
+   const uint64_t piece_B = AGX_MIN(state->length_B - state->done_B, AGX_PIECE_B);
    void *target, *source = NULL;
    AGX_TRY(agx_buffer_check_live(state->target));
    AGX_TRY(agx_buffer_host_memory(state->target, &target));
@@ -54,33 +51,9 @@ static agx_status move_piece(struct state *state)
    else
       fill(to, state->pattern, piece_B);
    state->done_B += piece_B;
+   *out_is_over = state->done_B == state->length_B;
    return AGX_OK;
 }
-
-static bool run_piece(struct agx_host_job *job)
-{
-   struct state *state = agx_container_of(job, struct state, job);
-   const struct agx_device *device = state->submission->device;
-   uint64_t start_ns = agx_profile_host_begin(device);
-   agx_status status = move_piece(state);
-   /* Before the signals: then the application may end the session. */
-   agx_profile_host_end(device, "run", state->submission->type->name, start_ns);
-   if (status == AGX_OK && state->done_B < state->length_B)
-      return true;
-   agx_submission_finish(state->submission, status);
-   return false;
-}
-
-static void cancel_job(struct agx_host_job *job)
-{
-   struct state *state = agx_container_of(job, struct state, job);
-   agx_submission_finish(
-      state->submission,
-      AGX_FAIL(AGX_CANCELLED, "%s: cancelled before a byte was moved", state->target->label));
-}
-
-static const struct agx_host_job_type transfer_job = {
-   .run = run_piece, .cancel = cancel_job, .is_transfer = true};
 
 /* ---- the operation -------------------------------------------------------- */
 
@@ -172,7 +145,7 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
                           struct agx_submission *submission)
 {
    struct state *state = AGX_OP_STATE(submission, struct state);
-   *state = (struct state){.job.type = &transfer_job, .submission = submission};
+   *state = (struct state){0};
    AGX_TRY(agx_bits_check("submit: transfer of the host", "flags", op->flags, 0));
    if (op->kind == AGX_OP_COPY)
       AGX_TRY(capture_copy(device, &op->u.copy, state));
@@ -183,14 +156,8 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    if (state->source)
       agx_retain(state->source);
    agx_retain(state->target);
+   agx_piecewise_init(&state->piecewise, submission, move_piece, state->target->label);
    return AGX_OK;
-}
-
-static agx_status run(struct agx_submission *submission)
-{
-   struct state *state = AGX_OP_STATE(submission, struct state);
-   AGX_TRY(agx_host_pool_post(agx_host_of(submission->device)->pool, &state->job));
-   return AGX_DEFERRED;
 }
 
 static void drop(struct agx_submission *submission)
@@ -203,4 +170,4 @@ static void drop(struct agx_submission *submission)
 }
 
 const struct agx_op_type agx_host_transfer_op = {
-   .name = "host transfer", .prepare = prepare, .run = run, .drop = drop};
+   .name = "host transfer", .prepare = prepare, .run = agx_piecewise_run, .drop = drop};
