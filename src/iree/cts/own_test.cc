@@ -15,6 +15,7 @@
 #include "iree/hal/cts/util/test_base.h"
 #include "iree/hal/drivers/init.h"
 #include "iree/hal/memory/fixed_block_pool.h"
+#include "iree/hal/profile_sink.h"
 
 namespace iree::hal::cts
 {
@@ -491,9 +492,9 @@ TEST_P(AgxTest, UnretainedCommandBuffers)
    Ref<iree_hal_command_buffer_t> commands;
    const uint8_t value = 0x5a;
    IREE_ASSERT_OK(CreateZeroedDeviceBuffer(64, buffer.out()));
-   IREE_ASSERT_OK(iree_hal_command_buffer_create(
-      device_, IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED, IREE_HAL_COMMAND_CATEGORY_TRANSFER,
-      kAnyQueue, 0, commands.out()));
+   IREE_ASSERT_OK(iree_hal_command_buffer_create(device_, IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED,
+                                                 IREE_HAL_COMMAND_CATEGORY_TRANSFER, kAnyQueue, 0,
+                                                 commands.out()));
    IREE_ASSERT_OK(iree_hal_command_buffer_begin(commands));
    IREE_ASSERT_OK(iree_hal_command_buffer_fill_buffer(
       commands, iree_hal_make_buffer_ref(buffer, 0, 64), &value, 1, IREE_HAL_FILL_FLAG_NONE));
@@ -514,6 +515,67 @@ TEST_P(AgxTest, ExternalCapturesNameWhatIsMissing)
    options.provider = IREE_SV("renderdoc");
    EXPECT_THAT(Status(iree_hal_device_external_capture_begin(device_, &options)),
                StatusIs(StatusCode::kUnimplemented));
+}
+
+/* ---- profiling ------------------------------------------------------------- */
+
+/* Tells when nobody holds it any more. */
+struct Sink {
+   iree_hal_resource_t resource;
+   bool *is_gone;
+};
+
+const iree_hal_profile_sink_vtable_t kSinkVtable = {
+   [](iree_hal_profile_sink_t *base) {
+      Sink *sink = reinterpret_cast<Sink *>(base);
+      *sink->is_gone = true;
+      delete sink;
+   },
+   [](iree_hal_profile_sink_t *, const iree_hal_profile_chunk_metadata_t *) {
+      return iree_ok_status();
+   },
+   [](iree_hal_profile_sink_t *, const iree_hal_profile_chunk_metadata_t *, iree_host_size_t,
+      const iree_const_byte_span_t *) { return iree_ok_status(); },
+   [](iree_hal_profile_sink_t *, const iree_hal_profile_chunk_metadata_t *, iree_status_code_t) {
+      return iree_ok_status();
+   },
+};
+
+/* What was submitted in a session keeps neither its memory nor the device until the session ends.
+ */
+TEST_P(AgxTest, SessionsEndWithTheirDevice)
+{
+   const iree_allocator_t host = iree_allocator_system();
+   bool is_gone = false;
+   DeviceCreateContext context;
+   IREE_ASSERT_OK(context.Initialize(host));
+   iree_hal_device_t *device = nullptr;
+   IREE_ASSERT_OK(iree_hal_create_device(iree_hal_driver_registry_default(), IREE_SV("agx"),
+                                         context.params(), host, &device));
+   Sink *sink = new Sink{{}, &is_gone};
+   iree_hal_resource_initialize(&kSinkVtable, &sink->resource);
+   iree_hal_device_profiling_options_t options = {};
+   options.data_families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS;
+   options.sink = reinterpret_cast<iree_hal_profile_sink_t *>(sink);
+   IREE_ASSERT_OK(iree_hal_device_profiling_begin(device, &options));
+   iree_hal_profile_sink_release(options.sink);
+   {
+      Ref<iree_hal_command_buffer_t> commands;
+      IREE_ASSERT_OK(iree_hal_command_buffer_create(device, IREE_HAL_COMMAND_BUFFER_MODE_ONE_SHOT,
+                                                    IREE_HAL_COMMAND_CATEGORY_TRANSFER, kAnyQueue,
+                                                    0, commands.out()));
+      IREE_ASSERT_OK(iree_hal_command_buffer_begin(commands));
+      IREE_ASSERT_OK(iree_hal_command_buffer_end(commands));
+      SemaphoreList none, done(device, {0}, {1});
+      IREE_ASSERT_OK(iree_hal_device_queue_execute(device, kAnyQueue, none, done, commands,
+                                                   iree_hal_buffer_binding_table_empty(),
+                                                   IREE_HAL_EXECUTE_FLAG_NONE));
+      Await(done);
+   }
+   EXPECT_FALSE(is_gone);
+   iree_hal_device_release(device);
+   EXPECT_TRUE(is_gone);
+   context.Deinitialize();
 }
 
 /* ---- executables ------------------------------------------------------------- */

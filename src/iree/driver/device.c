@@ -74,12 +74,13 @@ iree_status_t agx_iree_device_create(iree_string_view_t identifier, struct agx_i
 }
 
 /* What still waits for a value has no one left to signal it for, and would keep the core's device.
- */
+ * A session of profiling that nobody has ended ends. */
 static void device_destroy(iree_hal_device_t *base)
 {
    struct agx_iree_device *device = cast(base);
    if (device->core)
       agx_device_cancel(device->core);
+   iree_status_ignore(agx_iree_profiling_end(base));
    agx_iree_pools_destroy(device);
    iree_hal_allocator_release(device->allocator);
    iree_hal_channel_provider_release(device->channel_provider);

@@ -12,11 +12,11 @@
 
 #include "profile.h"
 
-/* A command buffer that was submitted in the session. */
+/* A command buffer that was submitted in the session. It may go before the session ends, with all
+ * the memory that it keeps. */
 struct known_commands {
-   uint64_t core_id;
-   iree_hal_command_buffer_t *commands; /* retained */
-   const struct agx_iree_notes *notes;  /* commands' own */
+   uint64_t core_id, profile_id;
+   struct agx_iree_notes notes;
 };
 
 struct agx_iree_profile {
@@ -238,6 +238,21 @@ static struct known_commands *find(struct agx_iree_profile *profile, uint64_t co
    return NULL;
 }
 
+static iree_status_t add_known(struct agx_iree_profile *profile, uint64_t profile_id,
+                               uint64_t core_id, const struct agx_iree_notes *notes)
+{
+   struct known_commands known = {.core_id = core_id, .profile_id = profile_id};
+   iree_status_t status = grow((void **)&profile->known, profile->known_count,
+                               &profile->known_capacity, sizeof(*profile->known));
+   for (uint32_t i = 0; i < notes->count && iree_status_is_ok(status); i++)
+      status = agx_iree_notes_add(&known.notes, &notes->at[i]);
+   if (iree_status_is_ok(status))
+      profile->known[profile->known_count++] = known;
+   else
+      agx_iree_notes_free(&known.notes);
+   return status;
+}
+
 iree_status_t agx_iree_profile_execute(struct agx_iree_device *device,
                                        iree_hal_command_buffer_t *commands, uint64_t core_id,
                                        const struct agx_iree_notes *notes)
@@ -248,12 +263,7 @@ iree_status_t agx_iree_profile_execute(struct agx_iree_device *device,
    if (!find(profile, core_id)) {
       status = put_commands(profile, commands, notes);
       if (iree_status_is_ok(status))
-         status = grow((void **)&profile->known, profile->known_count, &profile->known_capacity,
-                       sizeof(*profile->known));
-      if (iree_status_is_ok(status)) {
-         profile->known[profile->known_count++] = (struct known_commands){core_id, commands, notes};
-         iree_hal_command_buffer_retain(commands);
-      }
+         status = add_known(profile, iree_hal_command_buffer_profile_id(commands), core_id, notes);
    }
    iree_slim_mutex_unlock(&profile->mutex);
    return status;
@@ -301,10 +311,10 @@ static const struct agx_iree_note *note_of(struct agx_iree_profile *profile,
    const struct known_commands *known =
       record->command_buffer ? find(profile, record->command_buffer) : NULL;
    if (known) {
-      *out_commands = iree_hal_command_buffer_profile_id(known->commands);
-      const struct agx_iree_note *note = launch(known->notes, record->command_index);
+      *out_commands = known->profile_id;
+      const struct agx_iree_note *note = launch(&known->notes, record->command_index);
       if (note)
-         *out_index = (uint32_t)(note - known->notes->at);
+         *out_index = (uint32_t)(note - known->notes.at);
       return note;
    }
    const uint64_t tag = record->tag;
@@ -491,7 +501,7 @@ static const iree_hal_device_profiling_data_families_t all_families =
 static void profile_free(struct agx_iree_profile *profile)
 {
    for (uint32_t i = 0; i < profile->known_count; i++)
-      iree_hal_command_buffer_release(profile->known[i].commands);
+      agx_iree_notes_free(&profile->known[i].notes);
    free(profile->known);
    free(profile->executables);
    free(profile->pattern);
