@@ -345,6 +345,24 @@ class RangeTest : public AgxTest
                   StatusIs(StatusCode::kOutOfRange));
    }
 
+#ifdef AGX_CTS_ADDRESSES
+   /* Multiplies by its first constant and adds its second one, four words. */
+   void LoadAddresses(iree_hal_executable_t **out_executable)
+   {
+      std::ifstream stream(AGX_CTS_ADDRESSES "/command_buffer_dispatch_constants_bindings_test.bin",
+                           std::ios::binary);
+      const std::vector<char> file(std::istreambuf_iterator<char>(stream), {});
+      ASSERT_FALSE(file.empty());
+      Ref<iree_hal_executable_cache_t> cache;
+      IREE_ASSERT_OK(iree_hal_executable_cache_create(device_, IREE_SV("own"), cache.out()));
+      iree_hal_executable_params_t params;
+      iree_hal_executable_params_initialize(&params);
+      params.executable_format = IREE_SV("vulkan-spirv-bda-v1");
+      params.executable_data = iree_make_const_byte_span(file.data(), file.size());
+      IREE_ASSERT_OK(iree_hal_executable_cache_prepare_executable(cache, &params, out_executable));
+   }
+#endif
+
    void ExpectBounds(iree_hal_buffer_t *buffer, iree_device_size_t size)
    {
       ExpectRefused(buffer, 0, size + 1);
@@ -384,18 +402,8 @@ TEST_P(RangeTest, OfBlocks)
 /* The kernel reads addresses, which nothing checks behind the driver. */
 TEST_P(RangeTest, OfAddresses)
 {
-   std::ifstream stream(AGX_CTS_ADDRESSES "/command_buffer_dispatch_constants_bindings_test.bin",
-                        std::ios::binary);
-   const std::vector<char> file(std::istreambuf_iterator<char>(stream), {});
-   ASSERT_FALSE(file.empty());
-   Ref<iree_hal_executable_cache_t> cache;
    Ref<iree_hal_executable_t> executable;
-   IREE_ASSERT_OK(iree_hal_executable_cache_create(device_, IREE_SV("own"), cache.out()));
-   iree_hal_executable_params_t params;
-   iree_hal_executable_params_initialize(&params);
-   params.executable_format = IREE_SV("vulkan-spirv-bda-v1");
-   params.executable_data = iree_make_const_byte_span(file.data(), file.size());
-   IREE_ASSERT_OK(iree_hal_executable_cache_prepare_executable(cache, &params, executable.out()));
+   LoadAddresses(executable.out());
    Ref<iree_hal_buffer_t> buffer;
    IREE_ASSERT_OK(CreateZeroedDeviceBuffer(64, buffer.out()));
    const uint32_t constants[2] = {2, 3};
@@ -439,6 +447,37 @@ TEST_P(RangeTest, OfAddresses)
       EXPECT_FALSE(iree_status_is_ok(status));
       iree_status_free(status);
    }
+   EXPECT_THAT(Status(iree_hal_command_buffer_begin(commands)),
+               StatusIs(StatusCode::kFailedPrecondition));
+}
+
+/* Where its addresses say nothing, or are those of something else. */
+TEST_P(RangeTest, OfAddressesOfAnotherDevice)
+{
+   DeviceCreateContext context;
+   IREE_ASSERT_OK(context.Initialize(iree_allocator_system()));
+   iree_hal_device_t *other = nullptr;
+   IREE_ASSERT_OK(iree_hal_create_device(iree_hal_driver_registry_default(), IREE_SV("agx"),
+                                         context.params(), iree_allocator_system(), &other));
+   Ref<iree_hal_executable_t> executable;
+   LoadAddresses(executable.out());
+   iree_hal_buffer_t *buffer = nullptr;
+   IREE_ASSERT_OK(iree_hal_allocator_allocate_buffer(
+      iree_hal_device_allocator(other), Params(IREE_HAL_BUFFER_USAGE_DEFAULT), 64, &buffer));
+   const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(buffer, 0, 16),
+                                         iree_hal_make_buffer_ref(buffer, 16, 16)};
+   const uint32_t constants[2] = {2, 3};
+   SemaphoreList none;
+   EXPECT_THAT(
+      Status(iree_hal_device_queue_dispatch(
+         device_, kAnyQueue, none, none, executable, iree_hal_executable_function_from_index(0),
+         iree_hal_make_static_dispatch_config(1, 1, 1),
+         iree_make_const_byte_span(constants, sizeof(constants)),
+         iree_hal_buffer_ref_list_t{IREE_ARRAYSIZE(refs), refs}, IREE_HAL_DISPATCH_FLAG_NONE)),
+      StatusIs(StatusCode::kInvalidArgument));
+   iree_hal_buffer_release(buffer);
+   iree_hal_device_release(other);
+   context.Deinitialize();
 }
 #endif
 

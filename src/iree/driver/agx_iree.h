@@ -245,8 +245,10 @@ struct agx_iree_table {
 iree_status_t agx_iree_table_allocate(struct agx_iree_device *device, uint64_t size_B,
                                       struct agx_iree_table *out_table);
 
-/* Writes the addresses of bindings, which slots of table may stand for, to out_addresses. */
-iree_status_t agx_iree_addresses(iree_hal_buffer_ref_list_t bindings,
+/* Writes the addresses of bindings, which slots of table may stand for, to out_addresses. Each must
+ * be of the device, and in its buffer. */
+iree_status_t agx_iree_addresses(const struct agx_iree_device *device,
+                                 iree_hal_buffer_ref_list_t bindings,
                                  iree_hal_buffer_binding_table_t table, uint64_t *out_addresses);
 
 /* Writes the root that shows a kernel the table at table_address into push constants. */

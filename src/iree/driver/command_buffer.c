@@ -81,7 +81,12 @@ static void command_buffer_destroy(iree_hal_command_buffer_t *base)
 
 static iree_status_t begin(iree_hal_command_buffer_t *base)
 {
-   return agx_iree_status(agx_command_buffer_begin(cast(base)->core));
+   struct agx_iree_command_buffer *commands = cast(base);
+   if (commands->has_begun)
+      return iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
+                              "command buffer: IREE's begin once; create another one");
+   commands->has_begun = true;
+   return agx_iree_status(agx_command_buffer_begin(commands->core));
 }
 
 static iree_status_t end(iree_hal_command_buffer_t *base)

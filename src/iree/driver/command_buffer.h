@@ -20,6 +20,7 @@ struct agx_iree_command_buffer {
    iree_allocator_t host_allocator;
    struct agx_iree_device *device; /* retained */
    struct agx_command_buffer *core;
+   bool has_begun;
    uint32_t table_slots;        /* of core: IREE's and one more, or none */
    struct agx_iree_notes notes; /* of each command */
    struct agx_iree_kept kept;

@@ -108,10 +108,15 @@ iree_status_t agx_iree_dispatch_fill(const struct agx_iree_entry *entry,
    return entry->abi == AGX_IREE_ADDRESSES ? iree_ok_status() : fill_bindings(entry, bindings, out);
 }
 
-static iree_status_t address_of(iree_hal_buffer_ref_t ref, uint64_t *out_address)
+static iree_status_t address_of(const struct agx_iree_device *device, iree_hal_buffer_ref_t ref,
+                                uint64_t *out_address)
 {
    struct agx_buffer_ref core;
    IREE_RETURN_IF_ERROR(agx_iree_ref(ref, &core));
+   if (iree_hal_buffer_allocation_placement(ref.buffer).device != (const void *)device)
+      return iree_make_status(
+         IREE_STATUS_INVALID_ARGUMENT,
+         "dispatch: a buffer of another device, where its address says nothing");
    struct agx_buffer_info info = {.size = sizeof(info)};
    agx_buffer_get_info(core.buffer, &info);
    *out_address = info.address + core.offset_B;
@@ -128,7 +133,8 @@ static iree_status_t resolve(iree_hal_buffer_binding_table_t table, iree_hal_buf
                            ref->buffer_slot, table.count);
 }
 
-iree_status_t agx_iree_addresses(iree_hal_buffer_ref_list_t bindings,
+iree_status_t agx_iree_addresses(const struct agx_iree_device *device,
+                                 iree_hal_buffer_ref_list_t bindings,
                                  iree_hal_buffer_binding_table_t table, uint64_t *out_addresses)
 {
    for (iree_host_size_t i = 0; i < bindings.count; i++) {
@@ -136,7 +142,7 @@ iree_status_t agx_iree_addresses(iree_hal_buffer_ref_list_t bindings,
       if (!ref.buffer) {
          IREE_RETURN_IF_ERROR(resolve(table, &ref));
       }
-      IREE_RETURN_IF_ERROR(address_of(ref, &out_addresses[i]));
+      IREE_RETURN_IF_ERROR(address_of(device, ref, &out_addresses[i]));
    }
    return iree_ok_status();
 }

@@ -94,7 +94,8 @@ static iree_status_t put_table(struct agx_iree_device *device, const struct agx_
    if (iree_status_is_ok(status))
       status = agx_iree_kept_add_refs(kept, bindings);
    if (iree_status_is_ok(status))
-      status = agx_iree_addresses(bindings, iree_hal_buffer_binding_table_empty(), table.memory);
+      status =
+         agx_iree_addresses(device, bindings, iree_hal_buffer_binding_table_empty(), table.memory);
    agx_iree_write_root(entry, table.address, push);
    return status;
 }

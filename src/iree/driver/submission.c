@@ -20,7 +20,8 @@ static iree_status_t put_table(struct agx_iree_command_buffer *commands,
    agx_release(table.buffer);
    IREE_RETURN_IF_ERROR(status);
    agx_iree_write_root(entry, table.address, push);
-   return agx_iree_addresses(bindings, iree_hal_buffer_binding_table_empty(), table.memory);
+   return agx_iree_addresses(commands->device, bindings, iree_hal_buffer_binding_table_empty(),
+                             table.memory);
 }
 
 /* Room for count more elements of size_B each. */
@@ -117,7 +118,8 @@ static iree_status_t put_block(struct agx_iree_command_buffer *commands,
       };
       memcpy(push, &commands->late_push[(size_t)i * AGX_MAX_PUSH_B], late->entry->push_B);
       agx_iree_write_root(late->entry, out_block->address + late->table_at_B, push);
-      iree_status_t status = agx_iree_addresses(refs, bindings, (uint64_t *)table);
+      iree_status_t status =
+         agx_iree_addresses(commands->device, refs, bindings, (uint64_t *)table);
       if (!iree_status_is_ok(status)) {
          agx_release(out_block->buffer);
          return status;
