@@ -156,13 +156,48 @@ AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy(struct agx_command_buffer *comman
                                                struct agx_buffer_ref source,
                                                struct agx_buffer_ref target);
 
+/* ---- images ------------------------------------------------------------- */
+
+/* Transfers of images, of any layout and format, are ordered as dispatches, and touch nothing but
+ * the texels of the region. AGX_OUT_OF_RANGE: image or buffer have no such part;
+ * AGX_INVALID_ARGUMENT: a region without texels, that cuts blocks, or overlaps its source; texels
+ * of different sizes or samples; a target that is read-only; buffers as in agx_cmd_copy. */
+
+/* Sets texels, with all their samples, to a color; region NULL: all levels and layers. Not of
+ * block-compressed formats: copy to these. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_clear_image(struct agx_command_buffer *commands,
+                                                      struct agx_image *image,
+                                                      const struct agx_image_region *region,
+                                                      const union agx_color *color);
+
+/* Copies texels as they are, with all their samples, to where target_region begins, whose width,
+ * height and depth are not looked at. Formats may differ where texels (or blocks) have the same
+ * size: blocks count as texels where only one of the images has blocks. Layers and slices are the
+ * same. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy_image(struct agx_command_buffer *commands,
+                                                     struct agx_image *source,
+                                                     const struct agx_image_region *source_region,
+                                                     struct agx_image *target,
+                                                     const struct agx_image_region *target_region);
+
+/* Copies texels between buffers and images; of multisampled ones the sample that the region says.
+ */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy_to_image(struct agx_command_buffer *commands,
+                                                        const struct agx_texels *source,
+                                                        struct agx_image *target,
+                                                        const struct agx_image_region *region);
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy_from_image(struct agx_command_buffer *commands,
+                                                          struct agx_image *source,
+                                                          const struct agx_image_region *region,
+                                                          const struct agx_texels *target);
+
 /* ---- order -------------------------------------------------------------- */
 
 /* What a barrier stands between. */
 enum agx_stage {
    AGX_STAGE_ISSUE = 1, /* the device reads the counts and arguments of indirect dispatches */
    AGX_STAGE_DISPATCH = 2,
-   AGX_STAGE_TRANSFER = 4, /* fill, update, copy */
+   AGX_STAGE_TRANSFER = 4, /* fill, update, copy, of images too */
    AGX_STAGE_HOST = 8,
 };
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/object.h"
+#include "agx/buffer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +84,22 @@ AGX_API AGX_MUST_CHECK agx_status agx_image_write(struct agx_image *image,
 AGX_API AGX_MUST_CHECK agx_status agx_image_read(struct agx_image *image,
                                                  const struct agx_image_region *region,
                                                  void *texels, uint64_t row_B, uint64_t slice_B);
+
+/* Texels in a buffer, in an image's format: rows of a region one behind the other, and slices (or
+ * layers) likewise. Of a block-compressed format, both numbers are of texels, too. */
+struct agx_texels {
+   struct agx_buffer_ref ref; /* of the first one, at a multiple of its bytes, or of 4 */
+   uint32_t row_texels;       /* from row to row; 0: the region's width */
+   uint32_t slice_rows;       /* from slice to slice; 0: the region's height */
+};
+
+/* Red, green, blue, alpha; which of the three an image's format says: integers for UINT and SINT.
+ */
+union agx_color {
+   float float32[4]; /* clamped and rounded as the format does it */
+   int32_t int32[4]; /* the low bits count */
+   uint32_t uint32[4];
+};
 
 enum agx_filter {
    AGX_FILTER_NEAREST = 0,

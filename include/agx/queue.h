@@ -28,6 +28,10 @@ enum agx_op_kind {
    AGX_OP_READ = 8,       /* of a file, into a buffer */
    AGX_OP_WRITE = 9,      /* of a buffer, into a file */
    AGX_OP_HOST_CALL = 10, /* a function of the application */
+   AGX_OP_CLEAR_IMAGE = 11,
+   AGX_OP_COPY_IMAGE = 12,    /* to another */
+   AGX_OP_COPY_TO_IMAGE = 13, /* from a buffer */
+   AGX_OP_COPY_FROM_IMAGE = 14,
 };
 
 /* table: what the slots of the command buffer's binding table are, at least as many as it has;
@@ -61,6 +65,15 @@ struct agx_op_update {
 /* As agx_cmd_copy. */
 struct agx_op_copy {
    struct agx_buffer_ref source, target;
+};
+
+/* What agx_cmd_clear_image and the others of the same names take; the rest isn't looked at. All it
+ * points to is captured in the call. */
+struct agx_op_image {
+   struct agx_image *source, *target;
+   const struct agx_image_region *source_region, *target_region;
+   const struct agx_texels *texels;
+   const union agx_color *color;
 };
 
 enum agx_alloca_flags {
@@ -120,6 +133,7 @@ struct agx_op {
       struct agx_op_fill fill;
       struct agx_op_update update;
       struct agx_op_copy copy;
+      struct agx_op_image image;
       struct agx_op_file file; /* AGX_OP_READ, AGX_OP_WRITE */
       struct agx_op_host_call host_call;
       struct agx_op_alloca alloca;

@@ -50,6 +50,9 @@ PINNED(agx_binding, 96);       /* arrays, in dispatches */
 PINNED(agx_buffer_ref, 32);    /* arrays, binding tables; inside agx_binding and others */
 PINNED(agx_point, 16);         /* arrays, in operations and waits */
 PINNED(agx_vertex_buffer, 48); /* arrays, in dispatches of vertices */
+PINNED(agx_image_region, 32);  /* pointed to, without a size of its own */
+PINNED(agx_texels, 40);        /* the same */
+_Static_assert(sizeof(union agx_color) == 16, "union agx_color is part of the ABI");
 PINNED(agx_specialization, 16);
 PINNED(agx_binding_robustness, 12);
 PINNED(agx_vertex_attribute, 32);

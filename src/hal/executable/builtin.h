@@ -11,12 +11,15 @@
 struct agx_device;
 struct agx_executable;
 
-/* What their push constants are behind the addresses, and how their grid is made, transfer.c says.
+/* What their push constants are behind the addresses, and how their grid is made, transfer.c and
+ * image_transfer.c say.
  * Binding 0 is written, binding 1 read; both at any offset. */
 enum agx_builtin {
    AGX_BUILTIN_FILL = 0,
    AGX_BUILTIN_COPY = 1,
-   AGX_BUILTIN_UPDATE = 2, /* a copy whose source is an address */
+   AGX_BUILTIN_UPDATE = 2,     /* a copy whose source is an address */
+   AGX_BUILTIN_COPY_IMAGE = 3, /* texels, between images and buffers */
+   AGX_BUILTIN_CLEAR_IMAGE = 4,
    AGX_BUILTIN_COUNT,
 };
 

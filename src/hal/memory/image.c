@@ -261,32 +261,37 @@ struct copy {
    bool to_image;
 };
 
-static agx_status check_copy(struct copy *copy)
+agx_status agx_image_region_check(const struct agx_image *image, const char *what,
+                                  const struct agx_image_region *r)
 {
-   const struct agx_image *image = copy->image;
-   const struct agx_image_region *r = &copy->region;
    if (r->level >= image->levels)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: image copy of level %u; it has %u, from 0 on",
-                      image->label, r->level, image->levels);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %s of level %u; it has %u, from 0 on", image->label,
+                      what, r->level, image->levels);
    if (r->sample >= image->samples)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: image copy of sample %u; it has %u, from 0 on",
-                      image->label, r->sample, image->samples);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %s of sample %u; it has %u, from 0 on", image->label,
+                      what, r->sample, image->samples);
    if (!r->width || !r->height || !r->depth)
-      return AGX_FAIL(
-         AGX_INVALID_ARGUMENT,
-         "%s: image copy of %u x %u x %u texels; width, height and depth are at least 1",
-         image->label, r->width, r->height, r->depth);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%s: %s of %u x %u x %u texels; width, height and depth are at least 1",
+                      image->label, what, r->width, r->height, r->depth);
    bool is_3d = image->type == AGX_IMAGE_3D;
    uint32_t width = agx_image_side(image->width, r->level);
    uint32_t height = agx_image_side(image->height, r->level);
    uint32_t depth = is_3d ? agx_image_side(image->depth, r->level) : image->depth;
    if (!agx_range_fits(r->x, r->width, width) || !agx_range_fits(r->y, r->height, height) ||
        !agx_range_fits(r->z, r->depth, depth))
-      return AGX_FAIL(
-         AGX_OUT_OF_RANGE,
-         "%s: image copy of %u x %u x %u texels at %u, %u, %u; level %u has %u x %u x %u",
-         image->label, r->width, r->height, r->depth, r->x, r->y, r->z, r->level, width, height,
-         depth);
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "%s: %s of %u x %u x %u texels at %u, %u, %u; level %u has %u x %u x %u",
+                      image->label, what, r->width, r->height, r->depth, r->x, r->y, r->z, r->level,
+                      width, height, depth);
+   return AGX_OK;
+}
+
+static agx_status check_copy(struct copy *copy)
+{
+   const struct agx_image *image = copy->image;
+   const struct agx_image_region *r = &copy->region;
+   AGX_TRY(agx_image_region_check(image, "image copy", r));
    uint64_t row_B = (uint64_t)r->width * image->format->texel_B;
    copy->row_B = copy->row_B ? copy->row_B : row_B;
    copy->slice_B = copy->slice_B ? copy->slice_B : copy->row_B * r->height;

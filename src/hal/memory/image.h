@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agx/format.h"
+#include "agx/image.h"
 #include "agx/hw/packet.h"
 #include "agx/isa/isa.h"
 #include "agx/layout/layout.h"
@@ -54,3 +55,8 @@ static inline uint32_t agx_image_side(uint32_t side, uint32_t level)
 {
    return side >> level ? side >> level : 1;
 }
+
+/* Checks that the region is a part of one level of the image, in texels. what: the object of the
+ * sentence that says why not. */
+AGX_MUST_CHECK agx_status agx_image_region_check(const struct agx_image *image, const char *what,
+                                                 const struct agx_image_region *region);

@@ -93,10 +93,28 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
    return AGX_OK;
 }
 
+/* The driver's own kernels see an image as memory, from ref.offset_B on; image_transfer.c has
+ * checked what they do there. */
+static agx_status bind_image_memory(const struct agx_binding *binding,
+                                    const struct agx_device *device, struct agx_bound *out)
+{
+   struct agx_image *image = binding->image;
+   if (image->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is an image %s", image->label,
+                      agx_describe_owner(image->device, device).text);
+   out->objects[0] = image;
+   out->image = image;
+   out->address = image->address + binding->ref.offset_B;
+   out->length_B = image->layout.size_B - binding->ref.offset_B;
+   return AGX_OK;
+}
+
 agx_status agx_bind_buffer(const char *name, const struct agx_program_binding *wanted,
                            const struct agx_binding *binding, struct agx_device *device,
                            struct agx_bound *out_bound)
 {
+   if (binding && binding->image && wanted->access & AGX_BINDING_BYTES)
+      return bind_image_memory(binding, device, out_bound);
    agx_status status = agx_bind_range(wanted, binding, device, out_bound);
    if (status == AGX_OK && out_bound->length_B > AGX_MAX_BINDING_B)
       status = AGX_FAIL(AGX_OUT_OF_RANGE,

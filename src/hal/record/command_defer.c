@@ -15,7 +15,7 @@
 static agx_status commit(struct agx_command_buffer *commands, struct agx_deferred_command *entry)
 {
    agx_deferred_append(&commands->deferred, entry);
-   commands->dispatch_count += entry->kind <= AGX_DEFERRED_COPY;
+   commands->dispatch_count += entry->kind <= AGX_DEFERRED_IMAGE;
    return AGX_OK;
 }
 
@@ -211,6 +211,20 @@ agx_status agx_defer_copy(struct agx_command_buffer *commands, const struct agx_
 {
    AGX_TRY(agx_record_check(commands, "copy"));
    return log_transfer(commands, AGX_DEFERRED_COPY, source, target, NULL, 0);
+}
+
+agx_status agx_defer_image_transfer(struct agx_command_buffer *commands,
+                                    const struct agx_image_transfer *transfer)
+{
+   AGX_TRY(agx_record_check(commands, "image transfer"));
+   struct agx_deferred_command *entry = agx_deferred_add(&commands->deferred, AGX_DEFERRED_IMAGE);
+   if (!entry)
+      return agx_record_no_memory(commands);
+   AGX_TRY(keep_object(commands, transfer->source));
+   AGX_TRY(keep_object(commands, transfer->target));
+   AGX_TRY(keep_ref(commands, &transfer->texels.ref));
+   entry->u.image = *transfer;
+   return commit(commands, entry);
 }
 
 static agx_status log_order(struct agx_command_buffer *commands, struct agx_deferred_command *entry,

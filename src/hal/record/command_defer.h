@@ -9,6 +9,8 @@
 #include "agx/command_buffer.h"
 #include "base/status.h"
 
+struct agx_image_transfer;
+
 /* Adds a dispatch. */
 AGX_MUST_CHECK agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
                                              const struct agx_dispatch *dispatch);
@@ -38,3 +40,6 @@ AGX_MUST_CHECK agx_status agx_defer_begin_label(struct agx_command_buffer *comma
                                                 const char *text, uint32_t color);
 /* Adds the end of a label. */
 AGX_MUST_CHECK agx_status agx_defer_end_label(struct agx_command_buffer *commands);
+/* Adds a clear or copy of an image. */
+AGX_MUST_CHECK agx_status agx_defer_image_transfer(struct agx_command_buffer *commands,
+                                                   const struct agx_image_transfer *transfer);

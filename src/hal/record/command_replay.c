@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "hal/record/deferred_commands_impl.h"
 #include "hal/record/record.h"
+#include "hal/record/transfer.h"
 
 /* The entry's range, narrowed by what was recorded. */
 static agx_status resolve(const struct agx_table *table, const struct agx_buffer_ref *given,
@@ -110,6 +111,14 @@ static agx_status replay_transfer(const struct agx_deferred_command *entry,
    return agx_cmd_copy(target, from, to);
 }
 
+static agx_status replay_image(const struct agx_deferred_command *entry,
+                               const struct agx_table *table, struct agx_command_buffer *target)
+{
+   struct agx_image_transfer transfer = entry->u.image;
+   AGX_TRY(resolve(table, &transfer.texels.ref, &transfer.texels.ref));
+   return agx_record_image_transfer(target, &transfer);
+}
+
 static const struct agx_barrier *barrier_of(const struct agx_deferred_command *entry)
 {
    return entry->u.order.is_given ? &entry->u.order.command : NULL;
@@ -123,6 +132,8 @@ static agx_status replay_one(struct agx_deferred_command *entry, const struct ag
       return replay_dispatch(entry, table, target);
    case AGX_DEFERRED_VERTICES:
       return replay_vertices(entry, table, target);
+   case AGX_DEFERRED_IMAGE:
+      return replay_image(entry, table, target);
    case AGX_DEFERRED_BARRIER:
       return agx_cmd_barrier(target, barrier_of(entry));
    case AGX_DEFERRED_EVENT:

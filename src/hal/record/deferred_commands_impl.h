@@ -8,6 +8,7 @@
 #include "agx/command_buffer.h"
 #include "agx/queue.h"
 #include "hal/record/deferred_commands.h"
+#include "hal/record/image_transfer_desc.h"
 
 enum agx_deferred_kind {
    AGX_DEFERRED_DISPATCH,
@@ -15,6 +16,7 @@ enum agx_deferred_kind {
    AGX_DEFERRED_FILL,
    AGX_DEFERRED_UPDATE,
    AGX_DEFERRED_COPY,
+   AGX_DEFERRED_IMAGE, /* a transfer of one; the last of those that launch */
    AGX_DEFERRED_BARRIER,
    AGX_DEFERRED_EVENT,
    AGX_DEFERRED_BEGIN_LABEL,
@@ -42,6 +44,7 @@ struct agx_deferred_command {
          const void *bytes;                    /* a pattern, or an update's */
          uint32_t pattern_B;
       } transfer;
+      struct agx_image_transfer image;
       struct {
          struct agx_barrier command;
          bool is_given;

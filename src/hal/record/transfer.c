@@ -71,8 +71,8 @@ static agx_status check_usage(const char *what, const struct agx_buffer *buffer,
    return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: %s was made without %s", what, buffer->label, name);
 }
 
-static agx_status check_target(const struct agx_device *device, const char *what,
-                               struct agx_buffer_ref *ref)
+agx_status agx_transfer_check_target(const struct agx_device *device, const char *what,
+                                     struct agx_buffer_ref *ref)
 {
    AGX_TRY(check_ref(device, what, ref));
    if (ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
@@ -80,8 +80,8 @@ static agx_status check_target(const struct agx_device *device, const char *what
    return check_usage(what, ref->buffer, AGX_USAGE_TRANSFER_TARGET, "AGX_USAGE_TRANSFER_TARGET");
 }
 
-static agx_status check_source(const struct agx_device *device, const char *what,
-                               struct agx_buffer_ref *ref)
+agx_status agx_transfer_check_source(const struct agx_device *device, const char *what,
+                                     struct agx_buffer_ref *ref)
 {
    AGX_TRY(check_ref(device, what, ref));
    return check_usage(what, ref->buffer, AGX_USAGE_TRANSFER_SOURCE, "AGX_USAGE_TRANSFER_SOURCE");
@@ -139,7 +139,7 @@ static agx_status record_fill(struct agx_command_buffer *commands, struct agx_bu
 {
    struct fill_push push = {0};
    AGX_TRY(agx_record_check(commands, "fill"));
-   AGX_TRY(check_target(commands->device, "fill", target));
+   AGX_TRY(agx_transfer_check_target(commands->device, "fill", target));
    AGX_TRY(agx_pattern_check(target, pattern, pattern_B, &push.pattern));
    return record_parts(commands, AGX_BUILTIN_FILL, target, 1, &push, sizeof(push), &push.length);
 }
@@ -149,8 +149,8 @@ static agx_status record_copy(struct agx_command_buffer *commands, struct agx_bu
 {
    struct copy_push push = {0};
    AGX_TRY(agx_record_check(commands, "copy"));
-   AGX_TRY(check_source(commands->device, "copy", source));
-   AGX_TRY(check_target(commands->device, "copy", target));
+   AGX_TRY(agx_transfer_check_source(commands->device, "copy", source));
+   AGX_TRY(agx_transfer_check_target(commands->device, "copy", target));
    AGX_TRY(check_apart(source, target));
    const struct agx_buffer_ref refs[] = {*target, *source};
    return record_parts(commands, AGX_BUILTIN_COPY, refs, AGX_COUNT(refs), &push, sizeof(push),
@@ -188,7 +188,7 @@ agx_status agx_record_update(struct agx_command_buffer *commands, const void *da
                              struct agx_buffer_ref target)
 {
    AGX_TRY(agx_record_check(commands, "update"));
-   AGX_TRY(check_target(commands->device, "update", &target));
+   AGX_TRY(agx_transfer_check_target(commands->device, "update", &target));
    if (!data && target.length_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
                       (unsigned long long)target.length_B);
@@ -205,7 +205,7 @@ static agx_status record_limited_update(struct agx_command_buffer *commands, con
                                         struct agx_buffer_ref target)
 {
    AGX_TRY(agx_record_check(commands, "update"));
-   AGX_TRY(check_target(commands->device, "update", &target));
+   AGX_TRY(agx_transfer_check_target(commands->device, "update", &target));
    if (target.length_B > AGX_MAX_UPDATE_B)
       return AGX_FAIL(
          AGX_OUT_OF_RANGE,
@@ -217,9 +217,7 @@ static agx_status record_limited_update(struct agx_command_buffer *commands, con
 
 /* ---- commands ------------------------------------------------------------ */
 
-/* Notes a command whose launches began with that number, for profiles, unless it is one launch as
- * most are. */
-static agx_status note_command(struct agx_command_buffer *commands, uint32_t first)
+agx_status agx_transfer_note_command(struct agx_command_buffer *commands, uint32_t first)
 {
    const uint32_t launches = commands->dispatch_count - first;
    if (launches == 1)
@@ -239,7 +237,8 @@ agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_r
    if (commands->table_slots)
       return agx_record_fail(commands, agx_defer_fill(commands, &target, pattern, pattern_B));
    agx_status status = record_fill(commands, &target, pattern, pattern_B);
-   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
+   return agx_record_fail(commands,
+                          status == AGX_OK ? agx_transfer_note_command(commands, first) : status);
 }
 
 agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
@@ -249,7 +248,8 @@ agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
    if (commands->table_slots)
       return agx_record_fail(commands, agx_defer_update(commands, data, &target));
    agx_status status = record_limited_update(commands, data, target);
-   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
+   return agx_record_fail(commands,
+                          status == AGX_OK ? agx_transfer_note_command(commands, first) : status);
 }
 
 agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_ref source,
@@ -259,5 +259,6 @@ agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_r
    if (commands->table_slots)
       return agx_record_fail(commands, agx_defer_copy(commands, &source, &target));
    agx_status status = record_copy(commands, &source, &target);
-   return agx_record_fail(commands, status == AGX_OK ? note_command(commands, first) : status);
+   return agx_record_fail(commands,
+                          status == AGX_OK ? agx_transfer_note_command(commands, first) : status);
 }

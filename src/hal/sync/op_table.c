@@ -2,8 +2,8 @@
  *
  * The table of kinds of operations, which submit.c looks a kind up in, and those that need no file
  * of their own: barrier and execute, and the ones that are one command each, dispatch, fill, update
- * and copy. For the latter, prepare records the command into a command buffer of the device, and
- * drop keeps that to be used again.
+ * and copy, of buffers and images. For the latter, prepare records the command into a command
+ * buffer of the device, and drop keeps that to be used again.
  */
 #include "hal/sync/op.h"
 
@@ -141,7 +141,17 @@ static void return_commands(struct agx_device *device, struct agx_command_buffer
 
 static agx_status record(struct agx_command_buffer *commands, const struct agx_op *op)
 {
+   const struct agx_op_image *image = &op->u.image;
    switch (op->kind) {
+   case AGX_OP_CLEAR_IMAGE:
+      return agx_cmd_clear_image(commands, image->target, image->target_region, image->color);
+   case AGX_OP_COPY_IMAGE:
+      return agx_cmd_copy_image(commands, image->source, image->source_region, image->target,
+                                image->target_region);
+   case AGX_OP_COPY_TO_IMAGE:
+      return agx_cmd_copy_to_image(commands, image->texels, image->target, image->target_region);
+   case AGX_OP_COPY_FROM_IMAGE:
+      return agx_cmd_copy_from_image(commands, image->source, image->source_region, image->texels);
    case AGX_OP_FILL:
       return agx_cmd_fill(commands, op->u.fill.target, op->u.fill.pattern, op->u.fill.pattern_B);
    case AGX_OP_UPDATE:
@@ -212,13 +222,25 @@ static const struct agx_op_type barrier_op = {.name = "barrier", .prepare = prep
 static const struct agx_op_type execute_op = {
    .name = "execute", .prepare = prepare_execute, .drop = drop_execute};
 static const struct agx_op_type dispatch_op = ONE_SHOT("dispatch"), fill_op = ONE_SHOT("fill"),
-                                update_op = ONE_SHOT("update"), copy_op = ONE_SHOT("copy");
+                                update_op = ONE_SHOT("update"), copy_op = ONE_SHOT("copy"),
+                                clear_image_op = ONE_SHOT("clear_image"),
+                                copy_image_op = ONE_SHOT("copy_image"),
+                                copy_to_image_op = ONE_SHOT("copy_to_image"),
+                                copy_from_image_op = ONE_SHOT("copy_from_image");
 
 static const struct agx_op_type *const types[] = {
-   [AGX_OP_BARRIER] = &barrier_op,   [AGX_OP_EXECUTE] = &execute_op,
-   [AGX_OP_DISPATCH] = &dispatch_op, [AGX_OP_FILL] = &fill_op,
-   [AGX_OP_UPDATE] = &update_op,     [AGX_OP_COPY] = &copy_op,
-   [AGX_OP_ALLOCA] = &agx_alloca_op, [AGX_OP_DEALLOCA] = &agx_dealloca_op,
+   [AGX_OP_BARRIER] = &barrier_op,
+   [AGX_OP_EXECUTE] = &execute_op,
+   [AGX_OP_DISPATCH] = &dispatch_op,
+   [AGX_OP_FILL] = &fill_op,
+   [AGX_OP_UPDATE] = &update_op,
+   [AGX_OP_COPY] = &copy_op,
+   [AGX_OP_CLEAR_IMAGE] = &clear_image_op,
+   [AGX_OP_COPY_IMAGE] = &copy_image_op,
+   [AGX_OP_COPY_TO_IMAGE] = &copy_to_image_op,
+   [AGX_OP_COPY_FROM_IMAGE] = &copy_from_image_op,
+   [AGX_OP_ALLOCA] = &agx_alloca_op,
+   [AGX_OP_DEALLOCA] = &agx_dealloca_op,
 };
 
 const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind)

@@ -29,7 +29,9 @@
 static const struct kernel {
    const char *name;
    uint32_t addresses;
-} kernels[] = {{"fill", 1}, {"copy", 2}, {"update", 1}};
+} kernels[] = {
+   {"fill", 1}, {"copy", 2}, {"update", 1}, {"copy_image", 2}, {"clear_image", 1},
+};
 
 struct image {
    void *bytes;
