@@ -39,6 +39,7 @@ enum agx_buffer_usage {
    AGX_USAGE_STORAGE_READ = 1u << 10,
    AGX_USAGE_STORAGE_WRITE = 1u << 11,
    AGX_USAGE_SHARING_EXPORT = 1u << 16, /* agx_buffer_export as a dma-buf */
+   AGX_USAGE_TIMESTAMPS = 1u << 17,     /* agx_cmd_timestamp; of agx_buffer_create only */
    AGX_USAGE_MAPPING = 1u << 24,        /* by the host; asks for HOST_VISIBLE */
    AGX_USAGE_MAPPING_READ = 1u << 27,   /* the host reads in any order; asks for HOST_CACHED */
 };
@@ -62,8 +63,8 @@ struct agx_buffer_desc {
    uint32_t flags;    /* enum agx_buffer_flags */
    const char *label; /* for messages and captures; NULL: none */
    uint32_t memory;   /* enum agx_memory_type; 0: DEVICE_LOCAL, HOST_VISIBLE, HOST_COHERENT */
-   uint32_t usage;    /* enum agx_buffer_usage; 0: all but SHARING_EXPORT and MAPPING_READ, and
-                       * where memory is given without HOST_VISIBLE, but MAPPING */
+   uint32_t usage;    /* enum agx_buffer_usage; 0: all but SHARING_EXPORT, TIMESTAMPS and
+                       * MAPPING_READ, and where memory is given without HOST_VISIBLE, but MAPPING */
    uint32_t access;   /* enum agx_access; 0: ALL. Without WRITE as AGX_BUFFER_GPU_READ_ONLY */
    uint64_t align_B;  /* of the address, a power of two up to 2^37; 0: a page */
 };

@@ -191,6 +191,18 @@ AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy_from_image(struct agx_command_buf
                                                           const struct agx_image_region *region,
                                                           const struct agx_texels *target);
 
+/* ---- timestamps ---------------------------------------------------------- */
+
+/* Writes the time, 8 bytes in ticks of the GPU's clock (agx_device_info.timestamp_hz), when all
+ * commands before it are over; those behind it begin afterwards. The target is 8 bytes at a
+ * multiple of 8, below 2^32, in a buffer with AGX_USAGE_TIMESTAMPS: AGX_PERMISSION_DENIED in
+ * others, AGX_OUT_OF_RANGE, AGX_INVALID_ARGUMENT. Later commands read it behind a barrier, the host
+ * when the submission is over; where that fails, it may not be there. Each timestamp makes a
+ * command of the kernel's of what stands before it, which costs the GPU some microseconds; while
+ * one is in a command buffer, profiles have no GPU times of it. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_timestamp(struct agx_command_buffer *commands,
+                                                    struct agx_buffer_ref target);
+
 /* ---- order -------------------------------------------------------------- */
 
 /* What a barrier stands between. */

@@ -124,12 +124,26 @@ struct agx_device_info {
    /* The same for each process and boot: of the chip and its cores; other for a virtual device, and
     * the same for all of these that have the chip. An RFC 9562 UUID, version 8. */
    uint8_t uuid[16];
+   uint64_t timestamp_hz; /* ticks of the GPU's clock in a second (agx_cmd_timestamp) */
 };
 /* What never changes. */
 AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
 
-/* The same of what agx_device_open would open by the name (agx_device_desc.name, agx_node.path),
- * which is opened for it and closed again; queue_count is 0. Fails as agx_device_open does. */
+/* The same moment by two clocks. */
+struct agx_device_time {
+   uint32_t size;         /* set by the caller */
+   uint64_t gpu;          /* of the GPU, in ticks of agx_device_info.timestamp_hz */
+   uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
+   uint64_t deviation_ns; /* how far from each other the moments are at most */
+};
+/* Asks for the time now, a few times, and gives the closest answer. Timestamps of commands are of
+ * the same clock. AGX_UNAVAILABLE and others: what the system says of the device. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_get_time(struct agx_device *device,
+                                                      struct agx_device_time *out_time);
+
+/* agx_device_get_info of what agx_device_open would open by the name (agx_device_desc.name,
+ * agx_node.path), which is opened for it and closed again; queue_count is 0. Fails as
+ * agx_device_open does. */
 AGX_API AGX_MUST_CHECK agx_status agx_instance_get_device_info(struct agx_instance *instance,
                                                                const char *name,
                                                                struct agx_device_info *out_info);

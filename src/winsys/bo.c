@@ -174,6 +174,7 @@ void agxw_bo_destroy(struct agxw_bo *bo)
       return;
    struct agxw_device *device = bo->device;
    bool unbound = true, outlives = bo->is_listed || bo->is_range;
+   agxw_bo_drop_stamps(bo);
    agxw_places_remove(bo);
    if (bo->map) {
       device->kmd->ops->munmap(device->kmd, bo->map, bo->size);

@@ -43,6 +43,7 @@ struct agxw_bo {
    uint64_t bytes;  /* that the buffer was made for; size is in pages */
    uint64_t heap_B; /* bytes that the heap was asked for */
    uint32_t handle;
+   uint32_t stamps; /* the kernel's handle for it as memory of timestamps; 0: it is none */
    uint32_t flags;
    void *map; /* NULL until asked for; under the device's lock */
    struct agx_link link;
@@ -97,6 +98,8 @@ void agxw_places_add(struct agxw_bo *bo);
 void agxw_places_remove(struct agxw_bo *bo);
 
 /* What a command says of where its times go. */
+/* Ends what agxw_bo_take_stamps began. */
+void agxw_bo_drop_stamps(struct agxw_bo *bo);
 void agxw_stamps_pack(const struct agxw_compute *command, struct agx_uapi_timestamps *out_stamps);
 
 /* Makes both pages, and binds those of the null window. */

@@ -74,7 +74,7 @@ static void pack_commands(struct packed_command *packed, const struct agxw_submi
                      .sampler_heap = submit->samplers.heap_va,
                      .helper = pack_helper(submit->helper)},
       };
-      if (commands[i].stamps)
+      if (commands[i].stamps || commands[i].stamped)
          agxw_stamps_pack(&commands[i], &packed[i].compute.ts);
    }
 }
@@ -241,25 +241,33 @@ void agxw_queue_destroy(struct agxw_queue *queue)
 struct agxw_stamps {
    struct agxw_device *device;
    struct agxw_bo *bo;
-   uint32_t handle; /* of the binding */
    uint32_t count;
    _Atomic uint64_t *times;
 };
 
-static agx_status bind(struct agxw_stamps *stamps)
+agx_status agxw_bo_take_stamps(struct agxw_bo *bo)
 {
    struct agx_uapi_gem_bind_object bind = {
       .op = AGX_UAPI_BIND_OBJECT_OP_BIND,
       .flags = AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS,
-      .handle = stamps->bo->handle,
-      .range = stamps->bo->size,
+      .handle = bo->handle,
+      .range = bo->size,
    };
-   int error = agxw_ioctl(stamps->device, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, &bind);
+   int error = agxw_ioctl(bo->device, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, &bind);
    if (error)
       return agx_status_fail_errno(error, "timestamps: GEM_BIND_OBJECT of %llu bytes",
-                                   (unsigned long long)stamps->bo->size);
-   stamps->handle = bind.object_handle;
+                                   (unsigned long long)bo->size);
+   bo->stamps = bind.object_handle;
    return AGX_OK;
+}
+
+void agxw_bo_drop_stamps(struct agxw_bo *bo)
+{
+   struct agx_uapi_gem_bind_object unbind = {.op = AGX_UAPI_BIND_OBJECT_OP_UNBIND,
+                                             .object_handle = bo->stamps};
+   if (bo->stamps)
+      agxw_ioctl(bo->device, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, &unbind);
+   bo->stamps = 0;
 }
 
 static agx_status fill(struct agxw_stamps *stamps)
@@ -269,7 +277,7 @@ static agx_status fill(struct agxw_stamps *stamps)
                           AGXW_BO_SHAREABLE | AGXW_BO_CACHED, "timestamps", &stamps->bo));
    AGX_TRY(agxw_bo_map(stamps->bo, &memory));
    stamps->times = memory;
-   return bind(stamps);
+   return agxw_bo_take_stamps(stamps->bo);
 }
 
 agx_status agxw_stamps_create(struct agxw_device *device, uint32_t count,
@@ -294,11 +302,6 @@ void agxw_stamps_destroy(struct agxw_stamps *stamps)
    if (!stamps)
       return;
    struct agxw_device *device = stamps->device;
-   if (stamps->handle) {
-      struct agx_uapi_gem_bind_object unbind = {.op = AGX_UAPI_BIND_OBJECT_OP_UNBIND,
-                                                .object_handle = stamps->handle};
-      agxw_ioctl(device, AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, &unbind);
-   }
    agxw_bo_destroy(stamps->bo);
    agx_host_free(device->alloc, stamps, sizeof(*stamps));
 }
@@ -312,9 +315,12 @@ void agxw_stamps_pack(const struct agxw_compute *command, struct agx_uapi_timest
 {
    const struct agxw_stamps *stamps = command->stamps;
    *out_stamps = (struct agx_uapi_timestamps){0};
-   if (!stamps)
+   if (!stamps) {
+      out_stamps->end.handle = command->stamped->stamps;
+      out_stamps->end.offset = command->stamped_offset_B;
       return;
-   out_stamps->start.handle = out_stamps->end.handle = stamps->handle;
+   }
+   out_stamps->start.handle = out_stamps->end.handle = stamps->bo->stamps;
    out_stamps->start.offset = command->start_stamp * (uint32_t)sizeof(uint64_t);
    out_stamps->end.offset = command->end_stamp * (uint32_t)sizeof(uint64_t);
 }

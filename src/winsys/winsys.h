@@ -298,6 +298,9 @@ void agxw_stamps_destroy(struct agxw_stamps *stamps);
 /* In ticks of timestamp_hz, of the clock that agxw_device_time reads; a command that failed may
  * leave its own as they were. */
 _Atomic uint64_t *agxw_stamps_times(struct agxw_stamps *stamps);
+/* Makes a buffer, which must be AGXW_BO_SHAREABLE, one that the times of commands can be written to
+ * (agxw_compute.stamped), until it goes. */
+AGX_MUST_CHECK agx_status agxw_bo_take_stamps(struct agxw_bo *bo);
 /* The GPU's clock now, in ticks of timestamp_hz. */
 AGX_MUST_CHECK agx_status agxw_device_time(struct agxw_device *device, uint64_t *out_time);
 
@@ -316,6 +319,9 @@ struct agxw_compute {
    /* Where the times of its start and end are written to; NULL: nowhere. */
    struct agxw_stamps *stamps;
    uint32_t start_stamp, end_stamp;
+   /* Without stamps, where the time of its end is written to; NULL: nowhere. */
+   const struct agxw_bo *stamped;
+   uint32_t stamped_offset_B;
 };
 
 /* Gives the SIMD-groups of a submission their stacks. Source: docs/hw/machine.md 16. */

@@ -228,6 +228,7 @@ static void describe(const struct agxw_device_info *winsys, uint32_t queue_count
       .max_workgroups = {0x7fffffff, 65535, 65535},
       .queue_count = queue_count,
       .max_binding_B = AGX_MAX_BINDING_B,
+      .timestamp_hz = winsys->timestamp_hz ? winsys->timestamp_hz : 1000000000,
    };
    snprintf(out->name, sizeof(out->name), "%s", winsys->name);
    snprintf(out->node, sizeof(out->node), "%s", winsys->node);

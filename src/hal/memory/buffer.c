@@ -85,6 +85,11 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    if (!buffer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
    agx_status status = acquire_storage(device, &read, &bo);
+   if (status == AGX_OK && read.usage & AGX_USAGE_TIMESTAMPS) {
+      status = agxw_bo_take_stamps(bo);
+      if (status != AGX_OK)
+         agx_storage_return(device, bo, storage_flags(read.memory));
+   }
    if (status != AGX_OK) {
       agx_host_free(agx_context_of(device)->alloc, buffer, sizeof(*buffer));
       return status;
@@ -218,7 +223,9 @@ void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_
       .usage = buffer->usage,
       .access = buffer->access,
       .heap = agx_heap_of(buffer->memory),
-      .is_exportable = agxw_bo_is_shareable(buffer->bo),
+      .is_exportable = agxw_bo_is_shareable(buffer->bo) &&
+                       (buffer->usage & (AGX_USAGE_SHARING_EXPORT | AGX_USAGE_TIMESTAMPS)) !=
+                          AGX_USAGE_TIMESTAMPS,
       .is_imported = buffer->is_imported,
       .allocation_B = agxw_bo_size(buffer->bo),
       .offset_B = buffer->offset_B,

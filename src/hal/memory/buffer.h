@@ -67,6 +67,9 @@ uint32_t agx_heap_of(uint32_t memory);
 /* Whether nothing is bound in a reservation (vmem.c). */
 bool agx_vmem_is_empty(struct agx_buffer *buffer);
 
+/* Refuses a usage that only agx_buffer_create can provide (heap.c). */
+AGX_MUST_CHECK agx_status agx_refuse_timestamps(uint32_t usage, const char *what);
+
 /* Checks what a description asks for, and fills in what it leaves open or implies (heap.c). */
 AGX_MUST_CHECK agx_status agx_buffer_resolve(struct agx_buffer_desc *desc, const char *what);
 
@@ -107,5 +110,5 @@ static inline uint32_t agx_buffer_bo_flags(uint32_t flags, uint32_t usage)
 {
    return (flags & AGX_BUFFER_HOST_READ ? AGXW_BO_CACHED : 0u) |
           (flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0u) |
-          (usage & AGX_USAGE_SHARING_EXPORT ? AGXW_BO_SHAREABLE : 0u);
+          (usage & (AGX_USAGE_SHARING_EXPORT | AGX_USAGE_TIMESTAMPS) ? AGXW_BO_SHAREABLE : 0u);
 }

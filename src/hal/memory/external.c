@@ -335,6 +335,7 @@ agx_status agx_buffer_import(struct agx_device *device, const struct agx_buffer_
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(agx_desc_read_tail("agx_external", external, &from, sizeof(from)));
+   AGX_TRY(agx_refuse_timestamps(read.usage, "import"));
    AGX_TRY(agx_buffer_resolve(&read, "import"));
    struct imported *it = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*it));
    if (!it)

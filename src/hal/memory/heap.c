@@ -16,7 +16,8 @@
     AGX_MEMORY_HOST_CACHED | AGX_MEMORY_TRANSIENT)
 #define DEFAULT_USAGE (AGX_USAGE_TRANSFER | AGX_USAGE_DISPATCH)
 #define KNOWN_USAGE                                                                                \
-   (DEFAULT_USAGE | AGX_USAGE_SHARING_EXPORT | AGX_USAGE_MAPPING | AGX_USAGE_MAPPING_READ)
+   (DEFAULT_USAGE | AGX_USAGE_SHARING_EXPORT | AGX_USAGE_TIMESTAMPS | AGX_USAGE_MAPPING |          \
+    AGX_USAGE_MAPPING_READ)
 
 #define MAPPED (AGX_MEMORY_DEVICE_LOCAL | AGX_MEMORY_HOST_VISIBLE | AGX_MEMORY_HOST_COHERENT)
 
@@ -73,6 +74,14 @@ static agx_status check(const struct agx_buffer_desc *desc, const char *what)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: align %llu is no power of two up to 2^37", what,
                       (unsigned long long)desc->align_B);
    return AGX_OK;
+}
+
+agx_status agx_refuse_timestamps(uint32_t usage, const char *what)
+{
+   return usage & AGX_USAGE_TIMESTAMPS
+             ? AGX_FAIL(AGX_INVALID_ARGUMENT,
+                        "%s: usage AGX_USAGE_TIMESTAMPS; only agx_buffer_create takes it", what)
+             : AGX_OK;
 }
 
 agx_status agx_buffer_resolve(struct agx_buffer_desc *desc, const char *what)

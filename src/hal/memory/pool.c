@@ -54,6 +54,7 @@ static agx_status read_kind(struct agx_pool *pool, const struct agx_pool_desc *d
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "pool: buffers to be exported need memory of their own: use "
                       "AGX_POOL_PASSTHROUGH");
+   AGX_TRY(agx_refuse_timestamps(desc->usage, "pool"));
    return agx_buffer_resolve(&pool->buffers, "pool");
 }
 

@@ -184,6 +184,7 @@ static agx_status read_desc(const struct agx_buffer_desc *desc, const char *what
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size 0", what);
    if (out->usage & AGX_USAGE_SHARING_EXPORT)
       return AGX_FAIL(AGX_UNAVAILABLE, "%s: can't be shared; a buffer can", what);
+   AGX_TRY(agx_refuse_timestamps(out->usage, what));
    return agx_buffer_resolve(out, what);
 }
 

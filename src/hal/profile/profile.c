@@ -13,6 +13,7 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/profile/clock.h"
 #include "hal/profile/profile_session.h"
 #include "hal/profile/trace.h"
 
@@ -20,7 +21,6 @@
    (AGX_PROFILE_QUEUE | AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH | AGX_PROFILE_HOST |       \
     AGX_PROFILE_MEMORY | AGX_PROFILE_COUNTERS)
 #define TIMED_FAMILIES (AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH)
-#define CORRELATIONS   5
 #define MAX_PATH_B     4096
 #define MAX_TRACES     256
 #define CLOCK_AGE_NS   (100 * UINT64_C(1000000)) /* clocks drift by less than a ten-thousandth */
@@ -39,20 +39,12 @@ static uint64_t spans_now(const struct agx_host_spans *spans)
    return profile->families & AGX_PROFILE_HOST ? agx_profile_clock() : 0;
 }
 
-/* Compares both clocks: keeps the reading with the least time around it. */
 static agx_status correlate(struct agx_profile *profile)
 {
-   uint64_t best = UINT64_MAX;
-   for (int i = 0; i < CORRELATIONS; i++) {
-      uint64_t gpu = 0, before = agx_profile_clock();
-      AGX_TRY(agxw_device_time(agx_context_of(profile->device)->winsys, &gpu));
-      uint64_t around = agx_profile_clock() - before;
-      if (around >= best)
-         continue;
-      best = around;
-      profile->gpu_base = gpu;
-      profile->host_base = before + around / 2;
-   }
+   struct agx_clocks clocks;
+   AGX_TRY(agx_clocks_read(profile->device, &clocks));
+   profile->gpu_base = clocks.gpu;
+   profile->host_base = clocks.host_ns;
    return AGX_OK;
 }
 

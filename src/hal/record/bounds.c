@@ -77,10 +77,37 @@ agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va
               (struct agx_kmd_range){va, length_B, commands->dispatch_count - 1, true, false});
 }
 
+/* Of each command those of its launches, counted from its first. */
+static agx_status declare_segments(struct agx_command_buffer *commands)
+{
+   struct agxw_device *winsys = agx_context_of(commands->device)->winsys;
+   const struct agxw_compute *segments;
+   const uint32_t count = agx_command_buffer_segments(commands, &segments);
+   struct agx_kmd_range *ranges = commands->ranges.items;
+   uint32_t at = 0;
+   commands->is_declared = true;
+   for (uint32_t i = 0; i < count; i++) {
+      const uint32_t first = agx_command_buffer_segment_first(commands, i), from = at;
+      const uint32_t end = i + 1 < count ? agx_command_buffer_segment_first(commands, i + 1)
+                                         : commands->dispatch_count;
+      for (; at < commands->ranges.count && ranges[at].dispatch < end; at++)
+         ranges[at].dispatch -= first;
+      const bool is_empty = end == first;
+      const struct agx_kmd_range breadcrumb = {commands->breadcrumb.words_va,
+                                               sizeof(struct agx_breadcrumb_words), 0, true, true};
+      AGX_TRY(agxw_device_declare_bounds(winsys, segments[i].stream_va,
+                                         is_empty ? &breadcrumb : ranges + from,
+                                         is_empty ? 1 : at - from));
+   }
+   return AGX_OK;
+}
+
 agx_status agx_bounds_declare(struct agx_command_buffer *commands)
 {
    if (!commands->is_watched)
       return AGX_OK;
+   if (commands->segments.count)
+      return declare_segments(commands);
    AGX_TRY(add(commands, (struct agx_kmd_range){commands->breadcrumb.words_va,
                                                 sizeof(struct agx_breadcrumb_words),
                                                 commands->dispatch_count, true, true}));
@@ -92,8 +119,12 @@ agx_status agx_bounds_declare(struct agx_command_buffer *commands)
 
 void agx_bounds_forget(struct agx_command_buffer *commands)
 {
-   if (commands->is_declared)
-      (void)!agxw_device_declare_bounds(agx_context_of(commands->device)->winsys,
-                                        commands->stream_va, NULL, 0);
+   struct agxw_device *winsys = agx_context_of(commands->device)->winsys;
+   const struct agxw_compute *segments;
+   const uint32_t count = agx_command_buffer_segments(commands, &segments);
+   if (commands->is_declared && !count)
+      (void)!agxw_device_declare_bounds(winsys, commands->stream_va, NULL, 0);
+   for (uint32_t i = 0; commands->is_declared && i < count; i++)
+      (void)!agxw_device_declare_bounds(winsys, segments[i].stream_va, NULL, 0);
    commands->is_declared = false;
 }

@@ -8,7 +8,9 @@
 const struct agx_breadcrumb *
 agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands)
 {
-   return commands->stream_va && !commands->is_watched ? &commands->breadcrumb : NULL;
+   return commands->stream_va && !commands->is_watched && !commands->segments.count
+             ? &commands->breadcrumb
+             : NULL;
 }
 
 agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

@@ -68,10 +68,16 @@ struct agx_command_buffer {
 
    struct agx_chunk *first, *last;    /* last: the open one */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
-   struct agx_breadcrumb breadcrumb;  /* from the first recording on that has anything to run */
-   struct agx_vector runs, labels;    /* agx_run, agx_label_node */
-   struct agx_vector odd_commands;    /* agx_odd_command, in order */
-   struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
+   /* Parts of the recording that are commands of their own, since a timestamp stands between them:
+    * agxw_compute, and the first launch of each; none where there is one command. */
+   struct agx_vector segments, segment_firsts;
+   struct agx_chunk *segment_chunk;  /* where the open one begins */
+   uint64_t segment_va;              /* the same; 0: at the beginning of the first chunk */
+   uint32_t segment_first;           /* the first launch of the open one */
+   struct agx_breadcrumb breadcrumb; /* from the first recording on that has anything to run */
+   struct agx_vector runs, labels;   /* agx_run, agx_label_node */
+   struct agx_vector odd_commands;   /* agx_odd_command, in order */
+   struct agx_vector ranges;         /* agx_kmd_range, with AGX_DEBUG=bounds */
 
    /* With a binding table (binding_table.h) */
    uint32_t table_slots;
@@ -89,9 +95,26 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
    return commands->stream_va != 0;
 }
 
+/* The commands to submit in place of the stream, where there are several; 0: the stream is the only
+ * one. */
+static inline uint32_t agx_command_buffer_segments(const struct agx_command_buffer *commands,
+                                                   const struct agxw_compute **out_segments)
+{
+   *out_segments = commands->segments.items;
+   return commands->segments.count;
+}
+
+/* The first launch of a segment. */
+static inline uint32_t agx_command_buffer_segment_first(const struct agx_command_buffer *commands,
+                                                        uint32_t segment)
+{
+   return ((const uint32_t *)commands->segment_firsts.items)[segment];
+}
+
 /* The breadcrumb of a recorded command buffer. NULL when there is nothing to run, it is not
- * recorded to its end, or the breadcrumb would say nothing, as a device that watches fails
- * submissions that have run to their end. */
+ * recorded to its end, or the breadcrumb would say nothing: a device that watches fails
+ * submissions that have run to their end, and of several commands it would say how the last one
+ * ended. */
 const struct agx_breadcrumb *
 agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands);
 

@@ -213,6 +213,13 @@ agx_status agx_defer_copy(struct agx_command_buffer *commands, const struct agx_
    return log_transfer(commands, AGX_DEFERRED_COPY, source, target, NULL, 0);
 }
 
+agx_status agx_defer_timestamp(struct agx_command_buffer *commands,
+                               const struct agx_buffer_ref *target)
+{
+   AGX_TRY(agx_record_check(commands, "timestamp"));
+   return log_transfer(commands, AGX_DEFERRED_TIMESTAMP, NULL, target, NULL, 0);
+}
+
 agx_status agx_defer_image_transfer(struct agx_command_buffer *commands,
                                     const struct agx_image_transfer *transfer)
 {

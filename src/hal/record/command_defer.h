@@ -28,6 +28,9 @@ AGX_MUST_CHECK agx_status agx_defer_update(struct agx_command_buffer *commands, 
 AGX_MUST_CHECK agx_status agx_defer_copy(struct agx_command_buffer *commands,
                                          const struct agx_buffer_ref *source,
                                          const struct agx_buffer_ref *target);
+/* Adds a timestamp. */
+AGX_MUST_CHECK agx_status agx_defer_timestamp(struct agx_command_buffer *commands,
+                                              const struct agx_buffer_ref *target);
 /* Adds a barrier; NULL: of everything. */
 AGX_MUST_CHECK agx_status agx_defer_barrier(struct agx_command_buffer *commands,
                                             const struct agx_barrier *barrier);

@@ -25,6 +25,8 @@ static void discard(struct agx_command_buffer *commands)
    commands->aliased = (struct agx_use){0};
    commands->dispatch_count = commands->label_open = commands->scratch_B = 0;
    commands->stream_va = commands->stream_end_va = 0;
+   commands->segments.count = commands->segment_firsts.count = commands->segment_first = 0;
+   commands->segment_va = 0;
    agx_hazard_reset(&commands->hazards);
    agx_breadcrumb_reset(&commands->breadcrumb);
    atomic_store_explicit(&commands->submissions, 0, memory_order_relaxed);
@@ -47,6 +49,8 @@ static void command_buffer_destroy(struct agx_object *object)
    agx_vector_fini(&commands->runs, agx_context_of(device)->alloc, sizeof(struct agx_run));
    agx_vector_fini(&commands->odd_commands, agx_context_of(device)->alloc,
                    sizeof(struct agx_odd_command));
+   agx_vector_fini(&commands->segments, agx_context_of(device)->alloc, sizeof(struct agxw_compute));
+   agx_vector_fini(&commands->segment_firsts, agx_context_of(device)->alloc, sizeof(uint32_t));
    agx_vector_fini(&commands->labels, agx_context_of(device)->alloc, sizeof(struct agx_label_node));
    agx_vector_fini(&commands->ranges, agx_context_of(device)->alloc, sizeof(struct agx_kmd_range));
    bool is_own = commands->is_own;
@@ -129,6 +133,7 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
       agx_chunks_return(commands->device, first->next);
       first->next = NULL;
       agx_record_open_chunk(commands, first);
+      commands->segment_chunk = first;
    }
    commands->failed.status = AGX_OK;
    commands->state = AGX_RECORD_RECORDING;
@@ -137,10 +142,21 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
 
 /* ---- end --------------------------------------------------------------- */
 
+/* Behind the last timestamp a command of its own, if there is anything. */
+static agx_status close_segments(struct agx_command_buffer *commands)
+{
+   commands->stream_va = commands->first->va;
+   return commands->dispatch_count == commands->segment_first
+             ? AGX_OK
+             : agx_record_end_segment(commands, NULL, 0);
+}
+
 /* The breadcrumb's words, of which the barrier is left out where nothing stands before it. */
 static agx_status close_stream(struct agx_command_buffer *commands)
 {
    const struct agx_breadcrumb *breadcrumb = &commands->breadcrumb;
+   if (commands->segments.count)
+      return close_segments(commands);
    if (!breadcrumb->page)
       AGX_TRY(agx_breadcrumb_acquire(commands->device, &commands->breadcrumb));
    AGX_TRY(agx_record_room(commands, breadcrumb->end_B, 0));
@@ -175,7 +191,7 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
       return AGX_FAIL(commands->failed.status, "%s: an earlier recording call failed: %s",
                       commands->label, commands->failed.text);
    AGX_TRY(check_labels(commands));
-   if (commands->dispatch_count && !commands->table_slots) {
+   if ((commands->dispatch_count || commands->segments.count) && !commands->table_slots) {
       AGX_TRY(close_stream(commands));
       AGX_TRY(agx_bounds_declare(commands));
    }

@@ -104,6 +104,8 @@ static agx_status replay_transfer(const struct agx_deferred_command *entry,
    struct agx_buffer_ref from, to;
    AGX_TRY(resolve(table, &entry->u.transfer.target, &to));
    AGX_TRY(resolve(table, &entry->u.transfer.source, &from));
+   if (entry->kind == AGX_DEFERRED_TIMESTAMP)
+      return agx_cmd_timestamp(target, to);
    if (entry->kind == AGX_DEFERRED_FILL)
       return agx_cmd_fill(target, to, entry->u.transfer.bytes, entry->u.transfer.pattern_B);
    if (entry->kind == AGX_DEFERRED_UPDATE)

@@ -16,7 +16,8 @@ enum agx_deferred_kind {
    AGX_DEFERRED_FILL,
    AGX_DEFERRED_UPDATE,
    AGX_DEFERRED_COPY,
-   AGX_DEFERRED_IMAGE, /* a transfer of one; the last of those that launch */
+   AGX_DEFERRED_IMAGE,     /* a transfer of one; the last of those that launch */
+   AGX_DEFERRED_TIMESTAMP, /* of `transfer`: its target */
    AGX_DEFERRED_BARRIER,
    AGX_DEFERRED_EVENT,
    AGX_DEFERRED_BEGIN_LABEL,

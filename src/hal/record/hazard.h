@@ -82,6 +82,12 @@ static inline void agx_hazard_word_written(struct agx_hazards *hazards)
    hazards->last_barrier = hazards->launch_index;
 }
 
+/* The launches up to here are over before the next one begins. */
+static inline void agx_hazard_all_over(struct agx_hazards *hazards)
+{
+   hazards->last_barrier = hazards->launch_index + 1;
+}
+
 /* Records that launches before launch_index come before those to come. */
 static inline void agx_hazard_barrier(struct agx_hazards *hazards, uint32_t launch_index)
 {

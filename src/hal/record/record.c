@@ -25,7 +25,7 @@ static struct agx_hw_buffer open_words(const struct agx_command_buffer *commands
 static agx_status link_to(struct agx_command_buffer *commands, const struct agx_chunk *chunk)
 {
    struct agx_hw_buffer words = open_words(commands);
-   if (commands->last == commands->first)
+   if (commands->last == commands->segment_chunk)
       commands->stream_end_va = agx_record_stream_va(commands);
    return agx_hw_cdm_link(&words, chunk->va, false);
 }
@@ -49,9 +49,58 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
       if (commands->is_expected)
          agx_chunks_expect_no_more(commands->device);
       commands->is_expected = false;
-      commands->first = chunk;
+      commands->first = commands->segment_chunk = chunk;
    }
    agx_record_open_chunk(commands, chunk);
+   return AGX_OK;
+}
+
+/* ---- segments ---------------------------------------------------------- */
+
+/* What stands at the end of a command: a barrier, and where nothing runs in it a launch of one
+ * thread, the breadcrumb's, so that each command has one. */
+static agx_status write_end(struct agx_command_buffer *commands)
+{
+   const struct agx_breadcrumb *breadcrumb = &commands->breadcrumb;
+   if (commands->dispatch_count == commands->segment_first) {
+      if (!breadcrumb->page)
+         AGX_TRY(agx_breadcrumb_acquire(commands->device, &commands->breadcrumb));
+      memcpy(commands->stream, breadcrumb->end + AGX_HW_CDM_BARRIER_BYTES,
+             breadcrumb->end_B - AGX_HW_CDM_BARRIER_BYTES);
+      commands->stream += breadcrumb->end_B - AGX_HW_CDM_BARRIER_BYTES;
+      return AGX_OK;
+   }
+   struct agx_hw_buffer words = open_words(commands);
+   AGX_TRY(agx_hw_cdm_barrier(&words));
+   AGX_TRY(agx_hw_cdm_terminate(&words));
+   commands->stream += words.used;
+   return AGX_OK;
+}
+
+agx_status agx_record_end_segment(struct agx_command_buffer *commands,
+                                  const struct agxw_bo *stamped, uint32_t stamped_offset_B)
+{
+   const struct agx_host_alloc *alloc = agx_context_of(commands->device)->alloc;
+   AGX_TRY(agx_record_room(commands, AGX_BREADCRUMB_END_MAX_BYTES + AGX_RECORD_STREAM_ALIGN, 0));
+   struct agxw_compute *segment = agx_vector_add(&commands->segments, alloc, sizeof(*segment));
+   uint32_t *first = agx_vector_add(&commands->segment_firsts, alloc, sizeof(*first));
+   if (!segment || !first)
+      return agx_record_no_memory(commands);
+   AGX_TRY(write_end(commands));
+   if (commands->last == commands->segment_chunk)
+      commands->stream_end_va = agx_record_stream_va(commands) - AGX_HW_CDM_STREAM_TERMINATE_BYTES;
+   *segment = (struct agxw_compute){
+      .stream_va = commands->segment_va ? commands->segment_va : commands->first->va,
+      .stream_end_va = commands->stream_end_va,
+      .stamped = stamped,
+      .stamped_offset_B = stamped_offset_B,
+   };
+   *first = commands->segment_first;
+   commands->segment_va = agx_align_up(agx_record_stream_va(commands), AGX_RECORD_STREAM_ALIGN);
+   commands->stream += commands->segment_va - agx_record_stream_va(commands);
+   commands->segment_chunk = commands->last;
+   commands->segment_first = commands->dispatch_count;
+   agx_hazard_all_over(&commands->hazards);
    return AGX_OK;
 }
 

@@ -54,6 +54,15 @@ AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *comma
 /* Of a chunk's stream, to go on elsewhere. */
 #define AGX_RECORD_RESERVE_B AGX_HW_CDM_STREAM_LINK_BYTES
 
+/* Of the beginning of a stream. */
+#define AGX_RECORD_STREAM_ALIGN 1024u
+
+/* Ends a command of the submission here, the time of whose end goes to so many bytes behind the
+ * beginning of a buffer, and begins another one. */
+AGX_MUST_CHECK agx_status agx_record_end_segment(struct agx_command_buffer *commands,
+                                                 const struct agxw_bo *stamped,
+                                                 uint32_t stamped_offset_B);
+
 /* Makes room for so many bytes of the stream and of blocks, in the open chunk or another one. */
 static inline agx_status agx_record_room(struct agx_command_buffer *commands, uint64_t stream_B,
                                          uint64_t block_B)

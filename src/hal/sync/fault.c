@@ -177,11 +177,31 @@ static void describe_known(struct text *text, struct agx_device *device,
           fault->workgroup[2], fault->thread);
 }
 
+/* Of a submission whose recording has timestamps, and consists of several commands. */
+static bool take_segment_fault(const struct agx_submission *submission,
+                               const struct agxw_compute *segments, uint32_t count,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct agxw_device *winsys = agx_context_of(submission->device)->winsys;
+   for (uint32_t i = 0; i < count; i++) {
+      if (!agxw_device_take_fault(winsys, segments[i].stream_va, segments[i].stream_va, out_fault))
+         continue;
+      if (out_fault->dispatch != UINT32_MAX)
+         out_fault->dispatch += agx_command_buffer_segment_first(submission->commands, i);
+      return true;
+   }
+   return false;
+}
+
 static bool take_fault(const struct agx_submission *submission, struct agx_kmd_fault *out_fault)
 {
+   const struct agxw_compute *segments;
    uint64_t first_va = submission->stream.stream_va, last_va = first_va;
    if (!submission->commands || !submission->stream.stream_va)
       return false;
+   const uint32_t count = agx_command_buffer_segments(submission->commands, &segments);
+   if (count)
+      return take_segment_fault(submission, segments, count, out_fault);
    if (submission->profile)
       (void)agx_profile_entry_streams(submission->profile, &first_va, &last_va);
    if (!agxw_device_take_fault(agx_context_of(submission->device)->winsys, first_va, last_va,

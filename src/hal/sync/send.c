@@ -80,6 +80,8 @@ static agx_status prepare_profile(struct agx_submission *submission, struct agxw
 {
    struct agx_profile_entry *entry = submission->profile;
    agx_profile_entry_start(entry);
+   if (submit->commands != &submission->stream)
+      return AGX_OK; /* timestamps of its own */
    if (agx_profile_entry_wants_dispatches(entry))
       AGX_TRY(agx_command_buffer_profile(submission->commands, entry));
    return agx_profile_entry_send(entry, &submission->stream, submit);
@@ -120,6 +122,12 @@ AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submiss
       .signal_count = syncs->signal_count,
       .samplers = agx_sampler_heap_of(queue->device),
    };
+   const struct agxw_compute *segments;
+   const uint32_t count = agx_command_buffer_segments(submission->commands, &segments);
+   if (count) {
+      submit.commands = segments;
+      submit.command_count = count;
+   }
    if (submission->commands->scratch_B) {
       AGX_TRY(prepare_scratch(submission));
       submit.helper = agx_scratch_helper(submission->scratch);
@@ -163,9 +171,11 @@ agx_status agx_submission_send_unlocking(struct agx_submission *submission)
    AGX_TRY(agx_failure_raise(&queue->lost));
    AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
-   const struct agxw_compute recorded = submission->stream;
+   const struct agxw_compute recorded = submission->stream, *segments;
+   const bool takes_prologues =
+      !submission->profile && !agx_command_buffer_segments(submission->commands, &segments);
    submission->count = agx_breadcrumb_begin(&submission->commands->breadcrumb, queue->index,
-                                            !submission->profile, &submission->stream);
+                                            takes_prologues, &submission->stream);
    agx_sync_unlock(sync);
    agx_status status = submit_stream(submission, &syncs);
    agx_sync_lock(sync);
