@@ -70,6 +70,7 @@ struct agx_executable_desc {
    const struct agx_vertex_input *vertex; /* SPIR-V of a vertex stage only; may be NULL */
    uint32_t flags;                        /* enum agx_executable_flags */
    uint64_t tag;                          /* the application's: in the records of a profile */
+   const char *label; /* as agx_set_label; NULL: kernels are known by their names */
 };
 
 enum agx_executable_flags {

@@ -60,6 +60,13 @@ AGX_API agx_proc agx_get_proc(const char *name);
 AGX_API void agx_retain(void *object);
 AGX_API void agx_release(void *object);
 
+/* Gives a buffer, image, executable, command buffer or semaphore another label, for messages about
+ * it, faults, profiles and captures from now on: the first AGX_NAME_BYTES - 1 bytes of it, of a
+ * buffer 31; NULL: none. Of an executable it stands in place of the kernel's name ("label.kernel"
+ * where there are several entry points). No other call may use the object meanwhile; work on the
+ * GPU may. AGX_UNIMPLEMENTED: an object without a label. */
+AGX_API AGX_MUST_CHECK agx_status agx_set_label(void *object, const char *label);
+
 #ifdef __cplusplus
 }
 #endif

@@ -207,8 +207,10 @@ uint32_t agxw_bo_flags(const struct agxw_bo *bo)
 void agxw_bo_set_label(struct agxw_bo *bo, const char *label)
 {
    struct agx_kmd *kmd = bo->device->kmd;
+   pthread_mutex_lock(&bo->device->lock);
    snprintf(bo->label, sizeof(bo->label), "%s", label);
-   if (kmd->inspection->label)
+   pthread_mutex_unlock(&bo->device->lock);
+   if (kmd->inspection->label && bo->handle)
       kmd->inspection->label(kmd, bo->handle, bo->label);
 }
 

@@ -96,6 +96,7 @@ static const char *const others[] = {
    "agx_semaphore_unwatch",
    "agx_semaphore_wait",
    "agx_semaphore_watch",
+   "agx_set_label",
    "agx_status_name",
    "agx_submit", /* failure_test, transient_test */
    "agx_version",

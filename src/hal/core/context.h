@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "hal/core/log.h"
 #include "hal/core/object.h"
 
@@ -22,8 +24,9 @@ struct agx_context {
    const struct agx_host_alloc *alloc;
    const struct agx_log *log;
    struct agxw_device *winsys;
-   uint32_t number; /* of all devices that the process opened, from 1 on */
-   uint32_t debug;  /* enum agx_debug */
+   uint32_t number;             /* of all devices that the process opened, from 1 on */
+   uint32_t debug;              /* enum agx_debug */
+   pthread_mutex_t labels_lock; /* of objects' labels: agx_label_write, and failures' texts */
 
    /* The profiling session, and where it takes spans of the host (core/host_span.h); both NULL
     * without a session. They change only while the device is idle. */

@@ -32,6 +32,28 @@ struct agx_owner_text agx_describe_owner(const struct agx_device *theirs,
    return it;
 }
 
+/* ---- labels ---------------------------------------------------------------- */
+
+void agx_label_write(struct agx_device *device, char *label, size_t capacity, const char *text)
+{
+   struct agx_context *context = agx_context_of(device);
+   pthread_mutex_lock(&context->labels_lock);
+   snprintf(label, capacity, "%s", text);
+   pthread_mutex_unlock(&context->labels_lock);
+}
+
+agx_status agx_set_label(void *handle, const char *label)
+{
+   struct agx_object *object = handle;
+   if (!object)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_set_label: the object is NULL");
+   AGX_TRY(agx_fork_check(object));
+   if (!object->type->set_label)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "agx_set_label: %s has no label", object->type->name);
+   object->type->set_label(object, label);
+   return AGX_OK;
+}
+
 /* ---- references ------------------------------------------------------------ */
 
 void agx_retain(void *handle)

@@ -19,6 +19,8 @@ struct agx_object;
 struct agx_object_type {
    const char *name;
    void (*destroy)(struct agx_object *object);
+   /* agx_set_label, where such an object has one; label NULL: none any more. */
+   void (*set_label)(struct agx_object *object, const char *label);
    bool is_transient; /* its memory comes and goes with a queue (sync/alloca.h) */
 };
 
@@ -52,6 +54,10 @@ static inline void agx_object_init(struct agx_object *object, const struct agx_o
    atomic_init(&object->last_use_index, 0);
    object->forks = agx_forks;
 }
+
+/* Writes an object's label, which failures may read on other threads: these hold the device's lock
+ * of labels. */
+void agx_label_write(struct agx_device *device, char *label, size_t capacity, const char *text);
 
 /* A reference, unless the last one has gone: for lists that objects leave when they are destroyed.
  */

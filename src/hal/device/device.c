@@ -35,6 +35,7 @@ static void free_device(struct agx_device *device)
    agx_memory_state_fini(device);
    if (device->context.winsys)
       agxw_device_destroy(device->context.winsys);
+   pthread_mutex_destroy(&device->context.labels_lock);
    agx_host_free(device->context.alloc, device, sizeof(*device));
    agx_release(instance);
 }
@@ -140,6 +141,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
       .sync = &device->sync,
       .host = &device->host,
    };
+   pthread_mutex_init(&device->context.labels_lock, NULL);
    agx_object_init(&device->context.object, &device_type);
    agx_retain(instance);
    device->instance = instance;

@@ -72,7 +72,28 @@ static void executable_destroy(struct agx_object *object)
    destroy(agx_container_of(object, struct agx_executable, object));
 }
 
-static const struct agx_object_type executable_type = {"executable", executable_destroy};
+/* Of one entry point and its unchecked variant. */
+static void label_entry(struct agx_executable *entry, const char *label, bool is_only)
+{
+   const char *kernel = is_only && label ? "" : entry->program->name;
+   char text[2 * AGX_NAME_BYTES];
+   snprintf(text, sizeof(text), "%.*s%s%.*s", AGX_NAME_BYTES - 1, label ? label : "",
+            label && !is_only ? "." : "", AGX_NAME_BYTES - 1, kernel);
+   agx_label_write(entry->device, entry->label, sizeof(entry->label), text);
+   agxw_bo_set_label(entry->bo, entry->label);
+   if (entry->unchecked)
+      label_entry(entry->unchecked, entry->label, true);
+}
+
+static void executable_set_label(struct agx_object *object, const char *label)
+{
+   struct agx_executable *executable = agx_container_of(object, struct agx_executable, object);
+   for (uint32_t i = 0; i < executable->entry_count; i++)
+      label_entry(agx_executable_entry(executable, i), label, executable->entry_count == 1);
+}
+
+static const struct agx_object_type executable_type = {"executable", executable_destroy,
+                                                       executable_set_label};
 
 static agx_status check_program(const struct agx_program *program)
 {
@@ -125,6 +146,8 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
    executable->module = agx_module_retain(module);
    executable->program = program;
    executable->entry_count = 1;
+   snprintf(executable->label, sizeof(executable->label), "%.*s", AGX_NAME_BYTES - 1,
+            program->name);
    agx_status status = check_program(program);
    if (status == AGX_OK)
       status = upload(executable);
@@ -214,6 +237,8 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    agx_status status = create(device, module, read.entry, out_executable);
    if (status == AGX_OK)
       name_entries(*out_executable, read.tag);
+   if (status == AGX_OK && read.label)
+      executable_set_label(&(*out_executable)->object, read.label);
    agx_module_release(module);
    agx_profile_host_end(device, "load executable", read.entry, start_ns);
    return status;

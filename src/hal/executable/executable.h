@@ -18,6 +18,7 @@ struct agx_executable {
     * Each holds on to what it needs. */
    struct agx_executable **entries;
    uint32_t entry_count;
+   char label[AGX_NAME_BYTES]; /* the kernel's name, unless the application gave a label */
    uint64_t tag;               /* the application's; of the entries and of unchecked, too */
    uint32_t entry;             /* its number among the entries */
    bool is_own;                /* the driver's own, which don't keep the device */

@@ -35,6 +35,15 @@ void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *ty
    snprintf(buffer->label, sizeof(buffer->label), "%s", desc->label ? desc->label : label);
 }
 
+void agx_buffer_set_label(struct agx_object *object, const char *label)
+{
+   struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
+   label = label ? label : "buffer";
+   agx_label_write(buffer->device, buffer->label, sizeof(buffer->label), label);
+   if (!buffer->parent && !buffer->storage) /* else the memory is others', too */
+      agxw_bo_set_label(buffer->bo, label);
+}
+
 void agx_buffer_fini(struct agx_buffer *buffer)
 {
    agxw_bo_destroy(buffer->bo);
@@ -55,7 +64,7 @@ static void buffer_destroy(struct agx_object *object)
    agx_release(device);
 }
 
-static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
+static const struct agx_object_type buffer_type = {"buffer", buffer_destroy, agx_buffer_set_label};
 
 /* Once more without what pools and caches keep, if need be. */
 static agx_status acquire_storage(struct agx_device *device, const struct agx_buffer_desc *desc,

@@ -78,6 +78,8 @@ AGX_MUST_CHECK agx_status agx_buffer_resolve(struct agx_buffer_desc *desc, const
 void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *type,
                      struct agx_device *device, struct agxw_bo *bo,
                      const struct agx_buffer_desc *desc, const char *label);
+/* agx_set_label of any type of buffer. */
+void agx_buffer_set_label(struct agx_object *object, const char *label);
 /* Destroys bo and releases the device; agx_buffer_init undone. */
 void agx_buffer_fini(struct agx_buffer *buffer);
 

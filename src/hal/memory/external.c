@@ -175,7 +175,8 @@ static void imported_destroy(struct agx_object *object)
       callback.run(callback.user);
 }
 
-static const struct agx_object_type imported_type = {"buffer", imported_destroy};
+static const struct agx_object_type imported_type = {"buffer", imported_destroy,
+                                                     agx_buffer_set_label};
 
 /* What is to be imported, from the point where all of it is a dma-buf. */
 struct source {

@@ -27,7 +27,15 @@ static void image_destroy(struct agx_object *object)
    agx_release(device);
 }
 
-static const struct agx_object_type image_type = {"image", image_destroy};
+static void image_set_label(struct agx_object *object, const char *label)
+{
+   struct agx_image *image = agx_container_of(object, struct agx_image, object);
+   label = label ? label : "image";
+   agx_label_write(image->device, image->label, sizeof(image->label), label);
+   agxw_bo_set_label(image->bo, label);
+}
+
+static const struct agx_object_type image_type = {"image", image_destroy, image_set_label};
 
 /* ---- the image as a whole --------------------------------------------------------- */
 

@@ -26,7 +26,8 @@ static void pool_buffer_destroy(struct agx_object *object)
    agx_release(pool);
 }
 
-static const struct agx_object_type pool_buffer_type = {"buffer", pool_buffer_destroy};
+static const struct agx_object_type pool_buffer_type = {"buffer", pool_buffer_destroy,
+                                                        agx_buffer_set_label};
 
 static agx_status show(struct agx_pool_buffer *it, uint64_t size_B)
 {

@@ -34,7 +34,8 @@ static void slab_buffer_destroy(struct agx_object *object)
       agx_release(device);
 }
 
-static const struct agx_object_type slab_type = {"buffer", slab_buffer_destroy};
+static const struct agx_object_type slab_type = {"buffer", slab_buffer_destroy,
+                                                 agx_buffer_set_label};
 
 static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
                                    struct agx_buffer **out_buffer)

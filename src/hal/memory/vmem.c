@@ -243,7 +243,8 @@ static void reservation_destroy(struct agx_object *object)
    agx_release(device);
 }
 
-static const struct agx_object_type reservation_type = {"buffer", reservation_destroy};
+static const struct agx_object_type reservation_type = {"buffer", reservation_destroy,
+                                                        agx_buffer_set_label};
 
 agx_status agx_vmem_reserve(struct agx_device *device, const struct agx_buffer_desc *desc,
                             struct agx_buffer **out_buffer)

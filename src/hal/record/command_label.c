@@ -60,7 +60,7 @@ size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *comman
       return 0;
    const struct agx_run *run = find_run(commands, number);
    add_path(commands, run->label, &out);
-   add(&out, run->executable->program->name, "");
+   add(&out, run->executable->label, "");
    return out.length;
 }
 

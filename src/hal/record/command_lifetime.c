@@ -59,8 +59,16 @@ static void command_buffer_destroy(struct agx_object *object)
       agx_release(device);
 }
 
-static const struct agx_object_type command_buffer_type = {"command buffer",
-                                                           command_buffer_destroy};
+static void command_buffer_set_label(struct agx_object *object, const char *label)
+{
+   struct agx_command_buffer *commands =
+      agx_container_of(object, struct agx_command_buffer, object);
+   agx_label_write(commands->device, commands->label, sizeof(commands->label),
+                   label ? label : "command buffer");
+}
+
+static const struct agx_object_type command_buffer_type = {"command buffer", command_buffer_destroy,
+                                                           command_buffer_set_label};
 
 static agx_status check_desc(const struct agx_command_buffer_desc *desc)
 {

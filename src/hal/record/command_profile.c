@@ -25,7 +25,7 @@ static void label_run(const struct agx_command_buffer *commands, const struct ag
                       char *label, size_t label_B)
 {
    char path[512];
-   size_t name = strlen(run->executable->program->name);
+   size_t name = strlen(run->executable->label);
    size_t length = agx_command_buffer_dispatch_label(commands, run->first, path, sizeof(path));
    length = AGX_MIN(length, sizeof(path) - 1);
    length = length > name + 2 ? length - name - 2 : 0; /* without ": kernel" */
@@ -72,7 +72,7 @@ agx_status agx_command_buffer_profile(const struct agx_command_buffer *commands,
       bool is_last = i + 1 == commands->runs.count;
       uint32_t end = is_last ? commands->dispatch_count : runs[i + 1].first;
       struct agx_profile_launches launches = {
-         .kernel = runs[i].executable->program->name,
+         .kernel = runs[i].executable->label,
          .label = label,
          .executable_tag = runs[i].executable->tag,
          .executable_entry = runs[i].executable->entry,

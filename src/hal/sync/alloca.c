@@ -112,7 +112,11 @@ static void alloca_destroy(struct agx_object *object)
 }
 
 static const struct agx_object_type alloca_type = {
-   .name = "buffer", .destroy = alloca_destroy, .is_transient = true};
+   .name = "buffer",
+   .destroy = alloca_destroy,
+   .set_label = agx_buffer_set_label,
+   .is_transient = true,
+};
 
 static agx_status host_memory(struct agx_buffer *buffer, void **out_memory)
 {

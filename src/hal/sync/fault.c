@@ -217,8 +217,9 @@ static bool take_fault(const struct agx_submission *submission, struct agx_kmd_f
    return true;
 }
 
-void agx_fault_describe(const struct agx_submission *submission, agx_status status, int fence_error,
-                        struct agx_failure *out)
+/* With the labels' lock held. */
+static void describe(const struct agx_submission *submission, agx_status status, int fence_error,
+                     struct agx_failure *out)
 {
    struct agx_device *device = submission->device;
    struct agx_kmd_fault fault;
@@ -244,6 +245,15 @@ void agx_fault_describe(const struct agx_submission *submission, agx_status stat
       add_candidates(&text, submission->commands);
    add(&text, "; %s tells no more than the fence's error",
        agxw_device_info(agx_context_of(device)->winsys)->node);
+}
+
+void agx_fault_describe(const struct agx_submission *submission, agx_status status, int fence_error,
+                        struct agx_failure *out)
+{
+   struct agx_context *context = agx_context_of(submission->device);
+   pthread_mutex_lock(&context->labels_lock);
+   describe(submission, status, fence_error, out);
+   pthread_mutex_unlock(&context->labels_lock);
 }
 
 void agx_fault_forget(const struct agx_submission *submission)

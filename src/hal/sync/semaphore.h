@@ -15,6 +15,7 @@ struct agx_submission;
 struct agx_semaphore {
    struct agx_object object;
    struct agx_device *device;
+   char label[AGX_NAME_BYTES];
    uint64_t value; /* reached */
    struct agx_failure failure;
    struct agx_link pending;          /* agx_signal whose frontier is known, by value */

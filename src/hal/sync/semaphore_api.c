@@ -31,7 +31,15 @@ static void semaphore_destroy(struct agx_object *object)
    agx_release(device);
 }
 
-static const struct agx_object_type semaphore_type = {"semaphore", semaphore_destroy};
+static void semaphore_set_label(struct agx_object *object, const char *label)
+{
+   struct agx_semaphore *semaphore = agx_container_of(object, struct agx_semaphore, object);
+   agx_label_write(semaphore->device, semaphore->label, sizeof(semaphore->label),
+                   label ? label : "semaphore");
+}
+
+static const struct agx_object_type semaphore_type = {"semaphore", semaphore_destroy,
+                                                      semaphore_set_label};
 
 agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                 struct agx_semaphore **out_semaphore)
@@ -46,6 +54,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    agx_object_init(&semaphore->object, &semaphore_type);
    agx_retain(device);
    semaphore->device = device;
+   snprintf(semaphore->label, sizeof(semaphore->label), "semaphore");
    semaphore->value = initial;
    agx_list_init(&semaphore->pending);
    agx_list_init(&semaphore->imports);
@@ -87,8 +96,9 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
    agx_sync_lock(sync);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK && value <= semaphore->value)
-      status = AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: signal of %llu; it is at %llu already",
-                        (unsigned long long)value, (unsigned long long)semaphore->value);
+      status = AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: signal of %llu; it is at %llu already",
+                        semaphore->label, (unsigned long long)value,
+                        (unsigned long long)semaphore->value);
    if (status == AGX_OK)
       agx_semaphore_advance(semaphore, value);
    agx_device_unlock_and_run_deferred(device);

@@ -76,8 +76,9 @@ static agx_status check_signals(const struct agx_op *op)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: signal %u is of a semaphore named before",
                          i);
       if (op->signals[i].value <= semaphore->value)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: signal %u to %llu; it is at %llu already",
-                         i, (unsigned long long)op->signals[i].value,
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "submit: signal %u (%s) to %llu; it is at %llu already", i,
+                         semaphore->label, (unsigned long long)op->signals[i].value,
                          (unsigned long long)semaphore->value);
    }
    return AGX_OK;

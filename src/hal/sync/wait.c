@@ -175,8 +175,8 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
 {
    for (uint32_t i = 0; i < count; i++)
       if (points[i].semaphore->value < points[i].value)
-         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore at %llu, waited for %llu",
-                         (unsigned long long)points[i].semaphore->value,
+         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "%s at %llu, waited for %llu",
+                         points[i].semaphore->label, (unsigned long long)points[i].semaphore->value,
                          (unsigned long long)points[i].value);
    return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
 }
