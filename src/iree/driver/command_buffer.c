@@ -59,6 +59,7 @@ iree_status_t agx_iree_command_buffer_create(struct agx_iree_device *device,
    commands->device = device;
    iree_hal_device_retain((iree_hal_device_t *)device);
    commands->table_slots = desc.table_slots;
+   commands->core_desc = desc;
    *out_command_buffer = &commands->base;
    return iree_ok_status();
 }
@@ -70,6 +71,7 @@ static void command_buffer_destroy(iree_hal_command_buffer_t *base)
    agx_release(commands->core);
    agx_iree_kept_free(&commands->kept);
    agx_iree_notes_free(&commands->notes);
+   agx_iree_collectives_free(&commands->collectives);
    for (uint32_t i = 0; i < commands->late_count; i++)
       iree_hal_executable_release(commands->late[i].executable);
    free(commands->late);
@@ -104,11 +106,13 @@ static iree_status_t begin_debug_group(iree_hal_command_buffer_t *base, iree_str
    text[length] = 0;
    const uint32_t rgba = (uint32_t)color.r << 24 | (uint32_t)color.g << 16 |
                          (uint32_t)color.b << 8 | (uint32_t)color.a;
-   return agx_iree_status(agx_cmd_begin_label(cast(base)->core, text, rgba));
+   IREE_RETURN_IF_ERROR(agx_iree_status(agx_cmd_begin_label(cast(base)->core, text, rgba)));
+   return agx_iree_collectives_push_label(&cast(base)->collectives, text, rgba);
 }
 
 static iree_status_t end_debug_group(iree_hal_command_buffer_t *base)
 {
+   agx_iree_collectives_pop_label(&cast(base)->collectives);
    return agx_iree_status(agx_cmd_end_label(cast(base)->core));
 }
 
@@ -194,6 +198,7 @@ execution_barrier(iree_hal_command_buffer_t *base, iree_hal_execution_stage_t so
    IREE_RETURN_IF_ERROR(
       fill_barrier(source, target, memory_count, memory, buffer_count, buffers, &barrier));
    IREE_RETURN_IF_ERROR(note(base, IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_BARRIER, 0));
+   cast(base)->collectives.is_open = false;
    return agx_iree_status(agx_cmd_barrier(cast(base)->core, &barrier.core));
 }
 
@@ -204,6 +209,7 @@ static iree_status_t event(iree_hal_command_buffer_t *base, const iree_hal_event
    if (!core)
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "event: another driver's");
    IREE_RETURN_IF_ERROR(note(base, IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_BARRIER, 0));
+   cast(base)->collectives.is_open = false;
    return agx_iree_status(agx_cmd_event(cast(base)->core, core, op, barrier));
 }
 
@@ -289,7 +295,7 @@ static iree_status_t collective(iree_hal_command_buffer_t *base, iree_hal_channe
                                 iree_hal_buffer_ref_t send, iree_hal_buffer_ref_t recv,
                                 iree_device_size_t element_count)
 {
-   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "command buffer: no collectives");
+   return agx_iree_collective_record(cast(base), channel, op, param, send, recv, element_count);
 }
 
 /* ---- dispatches ------------------------------------------------------------ */

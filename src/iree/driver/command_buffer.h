@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "profile.h"
+#include "collective.h"
 
 /* A dispatch by addresses that are known only when the command buffer is submitted. */
 struct agx_iree_late {
@@ -20,6 +20,8 @@ struct agx_iree_command_buffer {
    iree_allocator_t host_allocator;
    struct agx_iree_device *device; /* retained */
    struct agx_command_buffer *core;
+   struct agx_command_buffer_desc core_desc;
+   struct agx_iree_collectives collectives; /* with those of the core's that come before core */
    bool has_begun;
    uint32_t table_slots;        /* of core: IREE's and one more, or none */
    struct agx_iree_notes notes; /* of each command */

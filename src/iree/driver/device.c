@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "agx_iree.h"
+#include "collective.h"
 
 static const iree_hal_device_vtable_t vtable;
 
@@ -220,7 +220,7 @@ static iree_status_t create_channel(iree_hal_device_t *base, iree_hal_queue_affi
                                     iree_hal_channel_params_t params,
                                     iree_hal_channel_t **out_channel)
 {
-   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "device: no collectives");
+   return agx_iree_channel_create(cast(base), params, out_channel);
 }
 
 static iree_status_t create_command_buffer(iree_hal_device_t *base,

@@ -17,6 +17,7 @@
 struct known_commands {
    uint64_t core_id, profile_id;
    struct agx_iree_notes notes;
+   uint32_t first_note; /* of the core's first command */
 };
 
 struct agx_iree_profile {
@@ -238,10 +239,21 @@ static struct known_commands *find(struct agx_iree_profile *profile, uint64_t co
    return NULL;
 }
 
-static iree_status_t add_known(struct agx_iree_profile *profile, uint64_t profile_id,
-                               uint64_t core_id, const struct agx_iree_notes *notes)
+static bool is_put(const struct agx_iree_profile *profile, uint64_t profile_id)
 {
-   struct known_commands known = {.core_id = core_id, .profile_id = profile_id};
+   for (uint32_t i = profile->known_count; i > 0; i--) {
+      if (profile->known[i - 1].profile_id == profile_id)
+         return true;
+   }
+   return false;
+}
+
+static iree_status_t add_known(struct agx_iree_profile *profile, uint64_t profile_id,
+                               uint64_t core_id, const struct agx_iree_notes *notes,
+                               uint32_t first_note)
+{
+   struct known_commands known = {
+      .core_id = core_id, .profile_id = profile_id, .first_note = first_note};
    iree_status_t status = grow((void **)&profile->known, profile->known_count,
                                &profile->known_capacity, sizeof(*profile->known));
    for (uint32_t i = 0; i < notes->count && iree_status_is_ok(status); i++)
@@ -255,15 +267,17 @@ static iree_status_t add_known(struct agx_iree_profile *profile, uint64_t profil
 
 iree_status_t agx_iree_profile_execute(struct agx_iree_device *device,
                                        iree_hal_command_buffer_t *commands, uint64_t core_id,
-                                       const struct agx_iree_notes *notes)
+                                       const struct agx_iree_notes *notes, uint32_t first_note)
 {
    struct agx_iree_profile *profile = device->profile;
+   const uint64_t profile_id = iree_hal_command_buffer_profile_id(commands);
    iree_status_t status = iree_ok_status();
    iree_slim_mutex_lock(&profile->mutex);
    if (!find(profile, core_id)) {
-      status = put_commands(profile, commands, notes);
+      if (!is_put(profile, profile_id))
+         status = put_commands(profile, commands, notes);
       if (iree_status_is_ok(status))
-         status = add_known(profile, iree_hal_command_buffer_profile_id(commands), core_id, notes);
+         status = add_known(profile, profile_id, core_id, notes, first_note);
    }
    iree_slim_mutex_unlock(&profile->mutex);
    return status;
@@ -291,9 +305,10 @@ static uint32_t type_of(uint32_t operation)
 }
 
 /* The note of the core's index-th command: barriers have no number there. */
-static const struct agx_iree_note *launch(const struct agx_iree_notes *notes, uint32_t index)
+static const struct agx_iree_note *launch(const struct known_commands *known, uint32_t index)
 {
-   for (uint32_t i = 0; i < notes->count; i++) {
+   const struct agx_iree_notes *notes = &known->notes;
+   for (uint32_t i = known->first_note; i < notes->count; i++) {
       if (notes->at[i].type != IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_BARRIER && index-- == 0)
          return &notes->at[i];
    }
@@ -312,7 +327,7 @@ static const struct agx_iree_note *note_of(struct agx_iree_profile *profile,
       record->command_buffer ? find(profile, record->command_buffer) : NULL;
    if (known) {
       *out_commands = known->profile_id;
-      const struct agx_iree_note *note = launch(&known->notes, record->command_index);
+      const struct agx_iree_note *note = launch(known, record->command_index);
       if (note)
          *out_index = (uint32_t)(note - known->notes.at);
       return note;

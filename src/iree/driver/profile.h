@@ -22,6 +22,8 @@ struct agx_iree_notes {
    uint32_t count, capacity;
 };
 
+#define AGX_IREE_NO_NOTES UINT32_MAX /* as first_note: of what IREE has not recorded */
+
 /* What there is to note of a dispatch. */
 struct agx_iree_note agx_iree_note_of_dispatch(const struct agx_iree_entry *entry,
                                                const iree_hal_dispatch_config_t *config,
@@ -37,10 +39,11 @@ void agx_iree_notes_free(struct agx_iree_notes *notes);
 iree_status_t agx_iree_profile_dispatch(struct agx_iree_device *device,
                                         const struct agx_iree_note *note, uint64_t *out_tag);
 
-/* Enters a command buffer that is submitted: what its records refer to is written once. */
+/* Enters a command buffer that is submitted, or one of several of the core's that it consists of,
+ * whose notes begin at first_note: what its records refer to is written once. */
 iree_status_t agx_iree_profile_execute(struct agx_iree_device *device,
                                        iree_hal_command_buffer_t *command_buffer, uint64_t core_id,
-                                       const struct agx_iree_notes *notes);
+                                       const struct agx_iree_notes *notes, uint32_t first_note);
 
 /* ---- counters (counters.c) ------------------------------------------------- */
 

@@ -156,24 +156,35 @@ static iree_status_t keep(struct agx_iree_command_buffer *commands,
    return iree_ok_status();
 }
 
-static iree_status_t submit(struct agx_iree_device *device, iree_hal_queue_affinity_t affinity,
-                            iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
-                            struct agx_iree_command_buffer *commands,
-                            iree_hal_buffer_binding_table_t bindings,
-                            const struct agx_buffer_ref *table)
+iree_status_t agx_iree_submit_core(const struct agx_iree_submission *submission,
+                                   struct agx_command_buffer *core, uint32_t first_note)
 {
+   struct agx_iree_command_buffer *commands = submission->commands;
+   if (submission->device->profile && first_note != AGX_IREE_NO_NOTES) {
+      IREE_RETURN_IF_ERROR(agx_iree_profile_execute(submission->device, &commands->base,
+                                                    agx_command_buffer_profile_id(core),
+                                                    &commands->notes, first_note));
+   }
    struct agx_op op = {
       .kind = AGX_OP_EXECUTE,
-      .u.execute = {.commands = commands->core,
-                    .table = table,
+      .u.execute = {.commands = core,
+                    .table = submission->table,
                     .table_count = commands->table_slots},
    };
    struct agx_iree_kept kept = {0};
-   iree_status_t status = keep(commands, bindings, &kept);
+   iree_status_t status = keep(commands, submission->bindings, &kept);
    if (iree_status_is_ok(status))
-      return agx_iree_submit_kept(device, affinity, waits, signals, &op, &kept);
+      return agx_iree_submit_kept(submission->device, submission->affinity, submission->waits,
+                                  submission->signals, &op, &kept);
    agx_iree_kept_free(&kept);
    return status;
+}
+
+static iree_status_t submit(const struct agx_iree_submission *submission)
+{
+   if (submission->commands->collectives.count)
+      return agx_iree_collectives_submit(submission);
+   return agx_iree_submit_core(submission, submission->commands->core, 0);
 }
 
 #define STACK_SLOTS 64
@@ -188,13 +199,15 @@ iree_status_t agx_iree_command_buffer_submit(struct agx_iree_device *device,
    struct agx_iree_command_buffer *commands = agx_iree_command_buffer_of(base);
    if (!commands)
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "command buffer: another driver's");
-   if (device->profile) {
-      IREE_RETURN_IF_ERROR(agx_iree_profile_execute(
-         device, base, agx_command_buffer_profile_id(commands->core), &commands->notes));
-   }
+   struct agx_iree_submission submission = {
+      .device = device,
+      .affinity = affinity,
+      .waits = waits,
+      .signals = signals,
+      .commands = commands,
+   };
    if (!commands->table_slots)
-      return submit(device, affinity, waits, signals, commands,
-                    iree_hal_buffer_binding_table_empty(), NULL);
+      return submit(&submission);
    struct agx_buffer_ref on_stack[STACK_SLOTS], *table = on_stack;
    const uint32_t slots = commands->table_slots;
    struct agx_iree_table block = {0};
@@ -210,7 +223,9 @@ iree_status_t agx_iree_command_buffer_submit(struct agx_iree_device *device,
       table[slots - 1] =
          (struct agx_buffer_ref){.buffer = block.buffer, .length_B = AGX_WHOLE_LENGTH};
    if (iree_status_is_ok(status)) {
-      status = submit(device, affinity, waits, signals, commands, bindings, table);
+      submission.bindings = bindings;
+      submission.table = table;
+      status = submit(&submission);
       agx_release(block.buffer);
    }
    if (table != on_stack)
