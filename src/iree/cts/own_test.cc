@@ -78,6 +78,19 @@ class AgxTest : public CtsTestBase<>
 
 /* ---- failures ---------------------------------------------------------------- */
 
+/* Outside of mpirun, or in a build without MPI. */
+TEST_P(AgxTest, ChannelsWantMpi)
+{
+   iree_hal_channel_params_t params = {};
+   params.rank = IREE_HAL_CHANNEL_RANK_DEFAULT;
+   params.count = IREE_HAL_CHANNEL_COUNT_DEFAULT;
+   iree_hal_channel_t *channel = nullptr;
+   EXPECT_THAT(Status(iree_hal_channel_create(device_, kAnyQueue, params, &channel)),
+               StatusIs(AGX_CTS_HAS_MPI ? StatusCode::kFailedPrecondition
+                                        : StatusCode::kUnimplemented));
+   EXPECT_EQ(channel, nullptr);
+}
+
 TEST_P(AgxTest, FailuresSayWhy)
 {
    Ref<iree_hal_buffer_t> buffer;
