@@ -46,11 +46,16 @@ struct agx_image_desc {
    uint32_t flags;  /* enum agx_image_flags */
    const char *label;
    uint32_t samples; /* of each texel: 1, 2 or 4; 0 counts as 1; of 2D images of one level */
+   /* Where its memory is, from offset_B on, which others may use as well; NULL: the image has its
+    * own. A buffer of agx_buffer_create, or imported, that keeps its memory. */
+   struct agx_buffer *memory;
+   uint64_t offset_B; /* a multiple of agx_image_info.align_B */
 };
 
-/* GPU memory, zeroed. AGX_UNIMPLEMENTED for formats that are not known; AGX_INVALID_ARGUMENT for
- * types, flags, samples and shapes that there are none of; AGX_OUT_OF_RANGE beyond what the
- * hardware takes. */
+/* GPU memory, zeroed unless it is a buffer's, which is kept alive. AGX_UNIMPLEMENTED for formats
+ * that are not known; AGX_INVALID_ARGUMENT for types, flags, samples and shapes that there are none
+ * of; AGX_OUT_OF_RANGE beyond what the hardware takes, and where the buffer is too short;
+ * AGX_PERMISSION_DENIED: a buffer that kernels may only read, for an image that they may write. */
 AGX_API AGX_MUST_CHECK agx_status agx_image_create(struct agx_device *device,
                                                    const struct agx_image_desc *desc,
                                                    struct agx_image **out_image);
@@ -62,8 +67,16 @@ struct agx_image_info {
    uint64_t size_B; /* of its memory */
    bool is_linear;
    uint32_t samples;
+   uint32_t align_B;        /* of its memory */
+   uint64_t row_B, layer_B; /* of a linear one: from row to row, and from layer to layer; else 0 */
 };
 AGX_API void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info);
+
+/* agx_image_get_info of an image that agx_image_create would make, but for its memory. Fails as
+ * that does. */
+AGX_API AGX_MUST_CHECK agx_status agx_image_get_requirements(struct agx_device *device,
+                                                             const struct agx_image_desc *desc,
+                                                             struct agx_image_info *out_info);
 
 /* A part of one level. */
 struct agx_image_region {

@@ -76,6 +76,7 @@ static const char *const others[] = {
    "agx_host_call_finish",
    "agx_host_call_get_signals",
    "agx_image_get_info",
+   "agx_image_get_requirements",
    "agx_image_read",
    "agx_image_write",
    "agx_instance_enumerate",

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/memory/buffer.h"
 #include "hal/memory/descriptor.h"
 #include "robustness/image.h"
 
@@ -23,6 +24,7 @@ static void image_destroy(struct agx_object *object)
    struct agx_device *device = image->device;
    if (image->bo)
       agxw_bo_destroy(image->bo);
+   agx_release(image->memory);
    agx_host_free(agx_context_of(device)->alloc, image, sizeof(*image));
    agx_release(device);
 }
@@ -32,7 +34,8 @@ static void image_set_label(struct agx_object *object, const char *label)
    struct agx_image *image = agx_container_of(object, struct agx_image, object);
    label = label ? label : "image";
    agx_label_write(image->device, image->label, sizeof(image->label), label);
-   agxw_bo_set_label(image->bo, label);
+   if (image->bo)
+      agxw_bo_set_label(image->bo, label);
 }
 
 static const struct agx_object_type image_type = {"image", image_destroy, image_set_label};
@@ -202,38 +205,92 @@ static agx_status allocate(struct agx_image *image, const char *label)
    return AGX_OK;
 }
 
+/* Of its memory: tiles are pages. */
+static uint32_t alignment(const struct agx_image *image)
+{
+   return image->layout.tiling == AGX_LAYOUT_LINEAR ? AGX_LAYOUT_ALIGN_B : AGX_PAGE_BYTES;
+}
+
+/* Takes a part of a buffer for the image's memory. */
+static agx_status place(struct agx_image *image, struct agx_buffer *memory, uint64_t offset_B)
+{
+   if (memory->device != image->device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: memory %s is of another device", memory->label);
+   if (memory->is_reservation || memory->is_host_only || memory->storage)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "image: memory %s, whose own memory comes and goes, or is out of the GPU's "
+                      "reach; take a buffer of agx_buffer_create",
+                      memory->label);
+   if ((memory->address + offset_B) % alignment(image))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "image: offset_B %llu in %s; it must be a multiple of %u",
+                      (unsigned long long)offset_B, memory->label, alignment(image));
+   if (memory->flags & AGX_BUFFER_GPU_READ_ONLY && !(image->flags & AGX_IMAGE_GPU_READ_ONLY))
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "image: memory %s is AGX_BUFFER_GPU_READ_ONLY; the image must be "
+                      "AGX_IMAGE_GPU_READ_ONLY, too",
+                      memory->label);
+   if (!agx_range_fits(offset_B, image->layout.size_B, memory->size_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %llu bytes at offset_B %llu of %s, which has %llu",
+                      (unsigned long long)image->layout.size_B, (unsigned long long)offset_B,
+                      memory->label, (unsigned long long)memory->size_B);
+   agx_retain(memory);
+   image->memory = memory;
+   image->memory_offset_B = offset_B;
+   image->address = memory->address + offset_B;
+   return AGX_OK;
+}
+
+/* Where the host finds the texels. */
+static agx_status image_map(struct agx_image *image, void **out_memory)
+{
+   if (image->bo)
+      return agxw_bo_map(image->bo, out_memory);
+   AGX_TRY(agx_buffer_host_memory(image->memory, out_memory));
+   *out_memory = (uint8_t *)*out_memory + image->memory_offset_B;
+   return AGX_OK;
+}
+
+/* Fills a zeroed image but for its memory; *desc is what an application gave. */
+static agx_status resolve(struct agx_image *image, const struct agx_image_desc *desc,
+                          struct agx_image_desc *read)
+{
+   AGX_TRY(agx_desc_read("agx_image_desc", desc, read, sizeof(*read)));
+   read->levels = AGX_MAX(read->levels, 1u);
+   read->samples = AGX_MAX(read->samples, 1u);
+   read->depth = AGX_MAX(read->depth, read->type == AGX_IMAGE_CUBE ? 6u : 1u);
+   AGX_TRY(check_desc(read));
+   image->format = agx_format_find(read->format);
+   if (!image->format)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: unknown format %.64s", read->format);
+   image->type = read->type;
+   image->flags = read->flags;
+   image->width = read->width;
+   image->height = read->height;
+   image->depth = read->depth;
+   image->levels = read->levels;
+   image->samples = read->samples;
+   return lay_out(image);
+}
+
 agx_status agx_image_create(struct agx_device *device, const struct agx_image_desc *desc,
                             struct agx_image **out_image)
 {
    struct agx_image_desc read;
+   struct agx_image draft = {0};
    *out_image = NULL;
    AGX_TRY(agx_fork_check(device));
-   AGX_TRY(agx_desc_read("agx_image_desc", desc, &read, sizeof(read)));
-   read.levels = AGX_MAX(read.levels, 1u);
-   read.samples = AGX_MAX(read.samples, 1u);
-   read.depth = AGX_MAX(read.depth, read.type == AGX_IMAGE_CUBE ? 6u : 1u);
-   AGX_TRY(check_desc(&read));
-   const struct agx_format *format = agx_format_find(read.format);
-   if (!format)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: unknown format %.64s", read.format);
+   AGX_TRY(resolve(&draft, desc, &read));
    struct agx_image *image = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*image));
    if (!image)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "image: out of host memory");
+   *image = draft;
    agx_object_init(&image->object, &image_type);
    agx_retain(device);
    image->device = device;
-   image->format = format;
    snprintf(image->label, sizeof(image->label), "%s", read.label ? read.label : "image");
-   image->type = read.type;
-   image->flags = read.flags;
-   image->width = read.width;
-   image->height = read.height;
-   image->depth = read.depth;
-   image->levels = read.levels;
-   image->samples = read.samples;
-   agx_status status = lay_out(image);
-   if (status == AGX_OK)
-      status = allocate(image, read.label);
+   agx_status status =
+      read.memory ? place(image, read.memory, read.offset_B) : allocate(image, read.label);
    if (status != AGX_OK) {
       agx_release(image);
       return status;
@@ -243,9 +300,11 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    return AGX_OK;
 }
 
-void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info)
+/* What agx_image_get_info and agx_image_get_requirements tell. */
+static struct agx_image_info info_of(const struct agx_image *image)
 {
-   const struct agx_image_info info = {
+   const bool is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR;
+   return (struct agx_image_info){
       .type = image->type,
       .width = image->width,
       .height = image->height,
@@ -253,9 +312,27 @@ void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info
       .levels = image->levels,
       .texel_B = image->format->texel_B,
       .size_B = image->layout.size_B,
-      .is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR,
+      .is_linear = is_linear,
       .samples = image->samples,
+      .align_B = alignment(image),
+      .row_B = is_linear ? image->layout.stride_B : 0,
+      .layer_B = is_linear ? image->layout.layer_stride_B : 0,
    };
+}
+
+agx_status agx_image_get_requirements(struct agx_device *device, const struct agx_image_desc *desc,
+                                      struct agx_image_info *out_info)
+{
+   struct agx_image_desc read;
+   struct agx_image draft = {0};
+   AGX_TRY(resolve(&draft, desc, &read));
+   const struct agx_image_info info = info_of(&draft);
+   return agx_info_write("agx_image_info", out_info, &info, sizeof(info));
+}
+
+void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info)
+{
+   const struct agx_image_info info = info_of(image);
    agx_info_write_or_log(image->device, "agx_image_info", out_info, &info, sizeof(info));
 }
 
@@ -345,7 +422,7 @@ static agx_status run_copy(struct copy *copy)
    const struct agx_image_region *r = &copy->region;
    AGX_TRY(agx_fork_check(copy->image));
    AGX_TRY(check_copy(copy));
-   AGX_TRY(agxw_bo_map(copy->image->bo, &memory));
+   AGX_TRY(image_map(copy->image, &memory));
    for (uint32_t z = 0; z < r->depth; z++)
       for (uint32_t y = 0; y < r->height; y++)
          copy_row(copy, memory, r->y + y, r->z + z,

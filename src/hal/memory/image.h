@@ -25,7 +25,9 @@ struct agx_image {
    struct agx_object object;
    struct agx_device *device;
    char label[AGX_NAME_BYTES];
-   struct agxw_bo *bo;
+   struct agxw_bo *bo;        /* its own memory; NULL: it has a buffer's */
+   struct agx_buffer *memory; /* that buffer, retained, and where the image begins in it */
+   uint64_t memory_offset_B;
    const struct agx_format *format;
    uint32_t type, flags; /* enum agx_image_type, enum agx_image_flags */
    uint32_t width, height, depth, levels, samples;
