@@ -26,6 +26,21 @@ AGX_API const char *agx_format_from_gl(uint32_t internal);
 AGX_API const char *agx_vertex_format_from_gl(uint32_t size, uint32_t type, bool normalized,
                                               bool integer);
 
+/* What images and texel buffers of a format can be used for; to be read they all can. */
+struct agx_format_info {
+   uint32_t size; /* set by the caller */
+   uint32_t texel_B;
+   bool is_integer;    /* kernels see integers, else floats; not filtered then */
+   bool is_filterable; /* AGX_FILTER_LINEAR */
+   bool is_storable;   /* kernels may store to it */
+   bool has_atomics;   /* AGX_IMAGE_ATOMICS */
+   bool is_srgb;
+};
+
+/* By any name that agx_image_desc.format takes. AGX_UNIMPLEMENTED: there is none of that name. */
+AGX_API AGX_MUST_CHECK agx_status agx_format_get_info(const char *format,
+                                                      struct agx_format_info *out_info);
+
 enum agx_image_flags {
    AGX_IMAGE_LINEAR = 1,        /* rows one behind the other: one level only */
    AGX_IMAGE_ATOMICS = 2,       /* kernels may use atomics on it: texels of 4 bytes, linear unless

@@ -72,6 +72,7 @@ static const char *const others[] = {
    "agx_file_get_info",
    "agx_flush",
    "agx_format_from_gl",
+   "agx_format_get_info",
    "agx_get_proc",
    "agx_host_call_finish",
    "agx_host_call_get_signals",

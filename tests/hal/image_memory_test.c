@@ -157,6 +157,35 @@ static void memory_that_does_not_fit_is_refused(void **state)
    agx_release(reserved);
 }
 
+/* Vulkan wants these of them: the specification's table of mandatory formats. */
+static void formats_tell_what_they_are_for(void **state)
+{
+   static const struct {
+      const char *name;
+      uint32_t texel_B;
+      bool is_integer, is_storable, has_atomics, is_srgb;
+   } formats[] = {
+      {"R8G8B8A8_UNORM", 4, false, true, false, false},
+      {"R8G8B8A8_SRGB", 4, false, true, false, true},
+      {"R32_UINT", 4, true, true, true, false},
+      {"r32i", 4, true, true, true, false},
+      {"R32G32B32A32_SFLOAT", 16, false, true, false, false},
+      {"E5B9G9R9_UFLOAT_PACK32", 4, false, false, false, false},
+   };
+   struct agx_format_info info = {.size = sizeof(info)};
+   for (uint32_t i = 0; i < AGX_COUNT(formats); i++) {
+      assert_ok(agx_format_get_info(formats[i].name, &info));
+      assert_int_equal(info.texel_B, formats[i].texel_B);
+      assert_int_equal(info.is_integer, formats[i].is_integer);
+      assert_int_equal(info.is_filterable, !formats[i].is_integer);
+      assert_int_equal(info.is_storable, formats[i].is_storable);
+      assert_int_equal(info.has_atomics, formats[i].has_atomics);
+      assert_int_equal(info.is_srgb, formats[i].is_srgb);
+   }
+   assert_fails(agx_format_get_info("R7_UNORM", &info), AGX_UNIMPLEMENTED, "R7_UNORM");
+   assert_fails(agx_format_get_info(NULL, &info), AGX_UNIMPLEMENTED, "NULL");
+}
+
 AGX_TEST_FILE(void)
 {
 #define CASE(test)                                                                                 \
@@ -165,6 +194,7 @@ AGX_TEST_FILE(void)
       CASE(texels_lie_in_the_buffer_and_nowhere_else),
       CASE(requirements_are_those_of_the_image),
       CASE(memory_that_does_not_fit_is_refused),
+      CASE(formats_tell_what_they_are_for),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
