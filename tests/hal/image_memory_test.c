@@ -170,7 +170,7 @@ static void formats_tell_what_they_are_for(void **state)
       {"R32_UINT", 4, true, true, true, false},
       {"r32i", 4, true, true, true, false},
       {"R32G32B32A32_SFLOAT", 16, false, true, false, false},
-      {"E5B9G9R9_UFLOAT_PACK32", 4, false, false, false, false},
+      {"E5B9G9R9_UFLOAT_PACK32", 4, false, true, false, false},
    };
    struct agx_format_info info = {.size = sizeof(info)};
    for (uint32_t i = 0; i < AGX_COUNT(formats); i++) {

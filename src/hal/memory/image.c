@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images: one GPU allocation each, twiddled or linear, and copies between them and host
- * memory.
+ * Images: their shapes, twiddled or linear, and copies between them and host memory.
+ * image_memory.c gives them theirs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/list.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/memory/buffer.h"
 #include "hal/memory/descriptor.h"
 #include "robustness/image.h"
 
@@ -22,7 +21,7 @@ static void image_destroy(struct agx_object *object)
 {
    struct agx_image *image = agx_container_of(object, struct agx_image, object);
    struct agx_device *device = image->device;
-   if (image->bo)
+   if (image->bo && !image->memory)
       agxw_bo_destroy(image->bo);
    agx_release(image->memory);
    agx_host_free(agx_context_of(device)->alloc, image, sizeof(*image));
@@ -34,11 +33,11 @@ static void image_set_label(struct agx_object *object, const char *label)
    struct agx_image *image = agx_container_of(object, struct agx_image, object);
    label = label ? label : "image";
    agx_label_write(image->device, image->label, sizeof(image->label), label);
-   if (image->bo)
+   if (!image->memory)
       agxw_bo_set_label(image->bo, label);
 }
 
-static const struct agx_object_type image_type = {"image", image_destroy, image_set_label};
+const struct agx_object_type agx_image_type = {"image", image_destroy, image_set_label};
 
 /* ---- the image as a whole --------------------------------------------------------- */
 
@@ -81,8 +80,7 @@ static agx_status pack(const struct agx_bound *bound, struct agx_image_whole *wh
    return agx_bound_pack_texture(bound, whole->texture);
 }
 
-/* Fills in image->whole, once all else is known. */
-static void image_describe(struct agx_image *image)
+void agx_image_describe(struct agx_image *image)
 {
    struct agx_image_whole *whole = &image->whole;
    *whole = (struct agx_image_whole){.dim = dim_of(image), .access = access_of(image)};
@@ -195,65 +193,22 @@ static agx_status lay_out(struct agx_image *image)
    return AGX_OK;
 }
 
-static agx_status allocate(struct agx_image *image, const char *label)
-{
-   uint32_t flags = (image->flags & AGX_IMAGE_HOST_READ ? AGXW_BO_CACHED : 0) |
-                    (image->flags & AGX_IMAGE_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0);
-   AGX_TRY(agxw_bo_create(agx_context_of(image->device)->winsys, image->layout.size_B, 0, flags,
-                          label ? label : "image", &image->bo));
-   image->address = agxw_bo_va(image->bo);
-   return AGX_OK;
-}
-
-/* Of its memory: tiles are pages. */
-static uint32_t alignment(const struct agx_image *image)
+/* Tiles are pages. */
+uint32_t agx_image_alignment(const struct agx_image *image)
 {
    return image->layout.tiling == AGX_LAYOUT_LINEAR ? AGX_LAYOUT_ALIGN_B : AGX_PAGE_BYTES;
-}
-
-/* Takes a part of a buffer for the image's memory. */
-static agx_status place(struct agx_image *image, struct agx_buffer *memory, uint64_t offset_B)
-{
-   if (memory->device != image->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: memory %s is of another device", memory->label);
-   if (memory->is_reservation || memory->is_host_only || memory->storage)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "image: memory %s, whose own memory comes and goes, or is out of the GPU's "
-                      "reach; take a buffer of agx_buffer_create",
-                      memory->label);
-   if ((memory->address + offset_B) % alignment(image))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "image: offset_B %llu in %s; it must be a multiple of %u",
-                      (unsigned long long)offset_B, memory->label, alignment(image));
-   if (memory->flags & AGX_BUFFER_GPU_READ_ONLY && !(image->flags & AGX_IMAGE_GPU_READ_ONLY))
-      return AGX_FAIL(AGX_PERMISSION_DENIED,
-                      "image: memory %s is AGX_BUFFER_GPU_READ_ONLY; the image must be "
-                      "AGX_IMAGE_GPU_READ_ONLY, too",
-                      memory->label);
-   if (!agx_range_fits(offset_B, image->layout.size_B, memory->size_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %llu bytes at offset_B %llu of %s, which has %llu",
-                      (unsigned long long)image->layout.size_B, (unsigned long long)offset_B,
-                      memory->label, (unsigned long long)memory->size_B);
-   agx_retain(memory);
-   image->memory = memory;
-   image->memory_offset_B = offset_B;
-   image->address = memory->address + offset_B;
-   return AGX_OK;
 }
 
 /* Where the host finds the texels. */
 static agx_status image_map(struct agx_image *image, void **out_memory)
 {
-   if (image->bo)
-      return agxw_bo_map(image->bo, out_memory);
-   AGX_TRY(agx_buffer_host_memory(image->memory, out_memory));
-   *out_memory = (uint8_t *)*out_memory + image->memory_offset_B;
+   AGX_TRY(agxw_bo_map(image->bo, out_memory));
+   *out_memory = (uint8_t *)*out_memory + image->bo_offset_B;
    return AGX_OK;
 }
 
-/* Fills a zeroed image but for its memory; *desc is what an application gave. */
-static agx_status resolve(struct agx_image *image, const struct agx_image_desc *desc,
-                          struct agx_image_desc *read)
+agx_status agx_image_resolve(struct agx_image *image, const struct agx_image_desc *desc,
+                             struct agx_image_desc *read)
 {
    AGX_TRY(agx_desc_read("agx_image_desc", desc, read, sizeof(*read)));
    read->levels = AGX_MAX(read->levels, 1u);
@@ -273,33 +228,6 @@ static agx_status resolve(struct agx_image *image, const struct agx_image_desc *
    return lay_out(image);
 }
 
-agx_status agx_image_create(struct agx_device *device, const struct agx_image_desc *desc,
-                            struct agx_image **out_image)
-{
-   struct agx_image_desc read;
-   struct agx_image draft = {0};
-   *out_image = NULL;
-   AGX_TRY(agx_fork_check(device));
-   AGX_TRY(resolve(&draft, desc, &read));
-   struct agx_image *image = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*image));
-   if (!image)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "image: out of host memory");
-   *image = draft;
-   agx_object_init(&image->object, &image_type);
-   agx_retain(device);
-   image->device = device;
-   snprintf(image->label, sizeof(image->label), "%s", read.label ? read.label : "image");
-   agx_status status =
-      read.memory ? place(image, read.memory, read.offset_B) : allocate(image, read.label);
-   if (status != AGX_OK) {
-      agx_release(image);
-      return status;
-   }
-   image_describe(image);
-   *out_image = image;
-   return AGX_OK;
-}
-
 /* What agx_image_get_info and agx_image_get_requirements tell. */
 static struct agx_image_info info_of(const struct agx_image *image)
 {
@@ -314,7 +242,7 @@ static struct agx_image_info info_of(const struct agx_image *image)
       .size_B = image->layout.size_B,
       .is_linear = is_linear,
       .samples = image->samples,
-      .align_B = alignment(image),
+      .align_B = agx_image_alignment(image),
       .row_B = is_linear ? image->layout.stride_B : 0,
       .layer_B = is_linear ? image->layout.layer_stride_B : 0,
    };
@@ -325,7 +253,7 @@ agx_status agx_image_get_requirements(struct agx_device *device, const struct ag
 {
    struct agx_image_desc read;
    struct agx_image draft = {0};
-   AGX_TRY(resolve(&draft, desc, &read));
+   AGX_TRY(agx_image_resolve(&draft, desc, &read));
    const struct agx_image_info info = info_of(&draft);
    return agx_info_write("agx_image_info", out_info, &info, sizeof(info));
 }

@@ -25,9 +25,9 @@ struct agx_image {
    struct agx_object object;
    struct agx_device *device;
    char label[AGX_NAME_BYTES];
-   struct agxw_bo *bo;        /* its own memory; NULL: it has a buffer's */
-   struct agx_buffer *memory; /* that buffer, retained, and where the image begins in it */
-   uint64_t memory_offset_B;
+   struct agxw_bo *bo; /* its own, or memory's */
+   uint64_t bo_offset_B;
+   struct agx_buffer *memory; /* that it is in, retained; NULL: the image has its own */
    const struct agx_format *format;
    uint32_t type, flags; /* enum agx_image_type, enum agx_image_flags */
    uint32_t width, height, depth, levels, samples;
@@ -57,6 +57,18 @@ static inline uint32_t agx_image_side(uint32_t side, uint32_t level)
 {
    return side >> level ? side >> level : 1;
 }
+
+extern const struct agx_object_type agx_image_type;
+
+/* Fills a zeroed image but for its memory, as an application describes it; *out_read is the
+ * description in full. Fails as agx_image_create does. */
+AGX_MUST_CHECK agx_status agx_image_resolve(struct agx_image *image,
+                                            const struct agx_image_desc *desc,
+                                            struct agx_image_desc *out_read);
+/* Of its memory, in bytes. */
+uint32_t agx_image_alignment(const struct agx_image *image);
+/* Fills in image->whole, once all else is known. */
+void agx_image_describe(struct agx_image *image);
 
 /* Checks that the region is a part of one level of the image, in texels. what: the object of the
  * sentence that says why not. */
