@@ -42,7 +42,7 @@ struct row {
 };
 
 struct bench {
-   const char *folder, *only;
+   const char *folder, *only, *device_name;
    uint32_t rounds;
    bool is_json, by_cpu;
    struct vkbench_device *device;
@@ -359,7 +359,7 @@ static agx_status list_kernels(struct bench *bench)
 static agx_status run(struct bench *bench)
 {
    AGX_TRY(list_kernels(bench));
-   AGX_TRY(vkbench_device_open(&bench->device));
+   AGX_TRY(vkbench_device_open(bench->device_name, &bench->device));
    AGX_TRY(agx_session_open("virtual", &bench->session));
    if (!bench->is_json)
       printf("virtual AGX against %s: %s, best of %u rounds, the two in turn\n"
@@ -381,7 +381,7 @@ static agx_status run(struct bench *bench)
 static int usage(void)
 {
    fprintf(stderr, "usage: agx-vkbench [--corpus FOLDER] [--only KERNEL] [--rounds N] [--cpu]\n    "
-                   "               [--json]\n");
+                   "               [--device TEXT] [--json]\n");
    return AGX_EXIT_USAGE;
 }
 
@@ -395,6 +395,8 @@ int main(int argc, char **argv)
          bench.by_cpu = true;
       else if (strcmp(argv[i], "--corpus") == 0 && i + 1 < argc)
          bench.folder = argv[++i];
+      else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+         bench.device_name = argv[++i];
       else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
          bench.only = argv[++i];
       else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)

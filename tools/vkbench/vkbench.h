@@ -15,8 +15,9 @@
 struct vkbench_device;
 struct vkbench_kernel;
 
-/* The first device of type CPU that the loader finds: lavapipe. */
-AGX_MUST_CHECK agx_status vkbench_device_open(struct vkbench_device **out_device);
+/* The first device that the loader finds with that in its name, or of type CPU (name NULL):
+ * lavapipe. */
+AGX_MUST_CHECK agx_status vkbench_device_open(const char *name, struct vkbench_device **out_device);
 /* Destroys the device; NULL is fine. */
 void vkbench_device_close(struct vkbench_device *device);
 /* The name that the Vulkan driver gives it; as long as the device lives. */

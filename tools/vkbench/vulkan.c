@@ -32,7 +32,13 @@ struct vkbench_kernel {
 
 /* ---- device ------------------------------------------------------------ */
 
-static agx_status choose(struct vkbench_device *device)
+static bool is_wanted(const VkPhysicalDeviceProperties *properties, const char *name)
+{
+   return name ? strstr(properties->deviceName, name) != NULL
+               : properties->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
+static agx_status choose(struct vkbench_device *device, const char *name)
 {
    VkPhysicalDevice all[MAX_DEVICES];
    uint32_t count = MAX_DEVICES;
@@ -41,11 +47,14 @@ static agx_status choose(struct vkbench_device *device)
       count = 0;
    for (uint32_t i = 0; i < count; i++) {
       vkGetPhysicalDeviceProperties(all[i], &device->properties);
-      if (device->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) {
+      if (is_wanted(&device->properties, name)) {
          device->physical = all[i];
          return AGX_OK;
       }
    }
+   if (name)
+      return AGX_FAIL(AGX_NOT_FOUND, "vulkan: none of %u devices has \"%.64s\" in its name", count,
+                      name);
    return AGX_FAIL(AGX_NOT_FOUND,
                    "vulkan: none of %u devices is a CPU; install lavapipe "
                    "(Debian: mesa-vulkan-drivers)",
@@ -92,7 +101,7 @@ static agx_status create_device(struct vkbench_device *device)
    return AGX_OK;
 }
 
-static agx_status open_device(struct vkbench_device *device)
+static agx_status open_device(struct vkbench_device *device, const char *name)
 {
    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                           .apiVersion = VK_API_VERSION_1_2};
@@ -102,20 +111,20 @@ static agx_status open_device(struct vkbench_device *device)
                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
    VK_TRY(vkCreateInstance(&instance, NULL, &device->instance));
-   AGX_TRY(choose(device));
+   AGX_TRY(choose(device, name));
    AGX_TRY(choose_memory(device));
-   AGX_TRY(create_device(device)); /* lavapipe's only queue family is number 0 */
+   AGX_TRY(create_device(device)); /* the first queue family computes */
    VK_TRY(vkCreateCommandPool(device->device, &pool, NULL, &device->pool));
    VK_TRY(vkCreateFence(device->device, &fence, NULL, &device->fence));
    return AGX_OK;
 }
 
-agx_status vkbench_device_open(struct vkbench_device **out_device)
+agx_status vkbench_device_open(const char *name, struct vkbench_device **out_device)
 {
    *out_device = calloc(1, sizeof(**out_device));
    if (!*out_device)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "vulkan: out of memory");
-   agx_status status = open_device(*out_device);
+   agx_status status = open_device(*out_device, name);
    if (status != AGX_OK) {
       vkbench_device_close(*out_device);
       *out_device = NULL;
