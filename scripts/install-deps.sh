@@ -26,6 +26,9 @@ spirv-headers|spirv-headers-devel|SPIR-V enumerations
 spirv-tools|spirv-tools|validation of SPIR-V
 libpng-dev|libpng-devel|the example that writes a picture
 glslang-tools|glslang|compiles the examples to SPIR-V
+libvulkan-dev|vulkan-loader-devel|the loader, for the tests of the Vulkan driver, and on Debian what it is generated from
+-|vulkan-headers|what the Vulkan driver is generated from
+vulkan-validationlayers|vulkan-validation-layers|judges how those tests use Vulkan
 -|libasan|sanitizer runtime
 -|libubsan|sanitizer runtime
 -|libtsan|sanitizer runtime
@@ -55,8 +58,6 @@ clang|clang|checks what functions say of locks
 clang-format|clang-tools-extra|checks the layout of sources
 '
 bench_packages='
-libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe
--|vulkan-headers|the comparison with lavapipe
 mesa-vulkan-drivers|mesa-vulkan-drivers|lavapipe
 '
 wide_packages='
