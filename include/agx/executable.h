@@ -84,6 +84,9 @@ enum agx_executable_flags {
    /* Dispatches say how many bytes the last workgroup variable of the module has. It must be an
     * array; the length that it is declared with does not count, but no index may exceed it. */
    AGX_EXECUTABLE_DYNAMIC_SHARED = 1 << 2,
+   /* agx_executable_get_text has the texts of IR, too. SPIR-V is compiled anew for that, whatever
+    * is in the caches; an ELF file has none. */
+   AGX_EXECUTABLE_KEEP_IR = 1 << 3,
 };
 
 /* Compiles (or reads) kernels and loads them; from any thread. AGX_UNIMPLEMENTED names what the
@@ -225,6 +228,50 @@ struct agx_specialization_info {
 AGX_API AGX_MUST_CHECK agx_status
 agx_executable_get_specialization(struct agx_executable *executable, uint32_t entry, uint32_t index,
                                   struct agx_specialization_info *out_info);
+
+/* ---- what they became -------------------------------------------------- */
+
+/* The functions below fill up to *count (or *text_B, *binary_B) elements (or bytes) of what may be
+ * NULL, and set it to how many there are, which may be more. AGX_OUT_OF_RANGE: there are fewer
+ * entry points; AGX_NOT_FOUND: the entry point has no such variant. */
+
+enum agx_executable_variant {
+   AGX_VARIANT_CHECKED = 0,   /* any kernel; of a robust one, what has all its checks */
+   AGX_VARIANT_UNCHECKED = 1, /* of robust ones: runs where a dispatch's numbers say that all
+                               * accesses without a check are inside */
+};
+
+struct agx_statistic {
+   const char *name, *description; /* constant texts of less than 256 bytes */
+   uint64_t value;
+};
+/* What the compiler and the launch count. Names and their order may change between versions. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_statistics(struct agx_executable *executable,
+                                                                uint32_t entry, uint32_t variant,
+                                                                uint32_t *count,
+                                                                struct agx_statistic *statistics);
+
+enum agx_executable_text {
+   AGX_TEXT_ASSEMBLY = 0, /* machine code as `agx disasm` prints it, the preamble behind it */
+   /* Of an executable of AGX_EXECUTABLE_KEEP_IR, as `agx opt` takes them; line "preamble" and the
+    * preamble's stand behind the main program's. */
+   AGX_TEXT_IR = 1,           /* as the module says it */
+   AGX_TEXT_IR_OPTIMIZED = 2, /* before machine instructions are selected */
+   AGX_TEXT_IR_REGISTERS = 3, /* machine instructions with their registers */
+};
+/* text: enum agx_executable_text. out_text ends with a zero byte, which counts, also where it is
+ * cut. AGX_NOT_FOUND, too: the text was not kept. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_text(struct agx_executable *executable,
+                                                          uint32_t entry, uint32_t variant,
+                                                          uint32_t text, size_t *text_B,
+                                                          char *out_text);
+
+/* The ELF file that agx_executable_create makes the same executable of, on any device of the chip:
+ * all its entry points, with nothing left to compile. It has neither label, tag nor texts of IR.
+ * *binary_B is of the whole file, which has the same bytes each time; nothing is written where it
+ * was less. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_binary(struct agx_executable *executable,
+                                                            size_t *binary_B, void *out_binary);
 
 /* Which of the formats "agx-elf" and "spirv" data begins with (a constant text), and how many bytes
  * belong to it; of SPIR-V all whole words. AGX_INCOMPATIBLE: none of them. */

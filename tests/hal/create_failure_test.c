@@ -68,6 +68,8 @@ static const char *const others[] = {
    "agx_executable_get_info",
    "agx_executable_get_parameter",
    "agx_executable_get_specialization",
+   "agx_executable_get_statistics",
+   "agx_executable_get_text",
    "agx_executable_infer_format",
    "agx_file_get_info",
    "agx_flush",

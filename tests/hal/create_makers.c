@@ -203,6 +203,29 @@ static agx_status compile(struct shortage *s, void **out)
    return agx_executable_create(s->device, &desc, (struct agx_executable **)out);
 }
 
+static agx_status compile_with_ir(struct shortage *s, void **out)
+{
+   const struct agx_executable_desc desc = {.size = sizeof(desc),
+                                            .data = given.spirv,
+                                            .data_B = given.spirv_B,
+                                            .entry = "double_it",
+                                            .flags = AGX_EXECUTABLE_KEEP_IR};
+   return agx_executable_create(s->device, &desc, (struct agx_executable **)out);
+}
+
+static agx_status get_binary(struct shortage *s, void **out)
+{
+   size_t binary_B = 0;
+   agx_status status = load_elf(s, out);
+   if (status == AGX_OK)
+      status = agx_executable_get_binary(*out, &binary_B, NULL);
+   if (status == AGX_OK)
+      return AGX_OK;
+   agx_release(*out);
+   *out = NULL;
+   return status;
+}
+
 static agx_status create_command_buffer(struct shortage *s, void **out)
 {
    const struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = "it"};
@@ -316,6 +339,8 @@ const struct create_maker makers[] = {
    {"agx_sampler_create", create_sampler, agx_release},
    {"agx_executable_create", load_elf, agx_release},
    {"agx_executable_create", compile, agx_release},
+   {"agx_executable_create", compile_with_ir, agx_release},
+   {"agx_executable_get_binary", get_binary, agx_release},
    {"agx_command_buffer_create", create_command_buffer, agx_release},
    {"agx_command_buffer_create", create_table_commands, agx_release},
    {"agx_event_create", create_event, agx_release},

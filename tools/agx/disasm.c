@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "program/bundle.h"
 #include "program/elf.h"
+#include "program/listing.h"
 
 struct agx_disasm {
    bool is_json, is_raw;
@@ -154,15 +155,14 @@ static agx_status print_elf(struct agx_disasm *disasm, const uint8_t *data, size
 
 static agx_status print_program(struct agx_disasm *disasm, const struct agx_program *program)
 {
-   if (!disasm->is_json)
-      printf("%s# %s\n", disasm->has_printed ? "\n" : "", agx_program_name(program));
-   disasm->has_printed |= !disasm->is_json;
-   AGX_TRY(print_code(disasm, program->code, program->code_B, 0));
-   if (program->preamble_B == 0)
-      return AGX_OK;
-   if (!disasm->is_json)
-      printf("\n# %s, preamble\n", agx_program_name(program));
-   return print_code(disasm, program->preamble, program->preamble_B, 0);
+   if (disasm->is_json) {
+      AGX_TRY(print_code(disasm, program->code, program->code_B, 0));
+      return print_code(disasm, program->preamble, program->preamble_B, 0);
+   }
+   if (disasm->has_printed)
+      puts("");
+   disasm->has_printed = true;
+   return agx_program_list(program, print_line, NULL);
 }
 
 /* Files of several entry points, or one of them by name. */

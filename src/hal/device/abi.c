@@ -54,6 +54,7 @@ PINNED(agx_image_region, 32);  /* pointed to, without a size of its own */
 PINNED(agx_texels, 40);        /* the same */
 _Static_assert(sizeof(union agx_color) == 16, "union agx_color is part of the ABI");
 PINNED(agx_specialization, 16);
+PINNED(agx_statistic, 24); /* arrays that the library fills */
 PINNED(agx_binding_robustness, 12);
 PINNED(agx_vertex_attribute, 32);
 PINNED(agx_node, 228);           /* arrays that the library fills */

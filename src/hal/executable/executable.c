@@ -61,6 +61,7 @@ static void destroy(struct agx_executable *executable)
       agx_host_free(agx_context_of(device)->alloc, executable->entries,
                     executable->entry_count * sizeof(struct agx_executable *));
    agx_module_release(executable->module);
+   agx_kept_ir_fini(&executable->ir);
    bool is_own = executable->is_own;
    agx_host_free(agx_context_of(device)->alloc, executable, sizeof(*executable));
    if (!is_own)
@@ -229,19 +230,26 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
 {
    struct agx_executable_desc read;
    struct agx_module *module;
+   struct agx_kept_ir ir = {0};
    *out_executable = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
    uint64_t start_ns = agx_profile_host_begin(device);
-   AGX_TRY(agx_executable_load(device, &read, &module));
-   agx_status status = create(device, module, read.entry, out_executable);
+   agx_status status = agx_executable_load(device, &read, &ir, &module);
    if (status == AGX_OK)
-      name_entries(*out_executable, read.tag);
-   if (status == AGX_OK && read.label)
+      status = create(device, module, read.entry, out_executable);
+   if (status != AGX_OK) {
+      agx_kept_ir_fini(&ir);
+      agx_module_release(module);
+      return status;
+   }
+   (*out_executable)->ir = ir;
+   name_entries(*out_executable, read.tag);
+   if (read.label)
       executable_set_label(&(*out_executable)->object, read.label);
    agx_module_release(module);
    agx_profile_host_end(device, "load executable", read.entry, start_ns);
-   return status;
+   return AGX_OK;
 }
 
 void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stats *out_stats)

@@ -3,6 +3,7 @@
 
 #include "hal/core/context.h"
 #include "winsys/winsys.h"
+#include "hal/executable/kept_ir.h"
 #include "hal/executable/launch_template.h"
 #include "program/guards.h"
 
@@ -21,6 +22,7 @@ struct agx_executable {
    char label[AGX_NAME_BYTES]; /* the kernel's name, unless the application gave a label */
    uint64_t tag;               /* the application's; of the entries and of unchecked, too */
    uint32_t entry;             /* its number among the entries */
+   struct agx_kept_ir ir;      /* of all entries, in what the application holds */
    bool is_own;                /* the driver's own, which don't keep the device */
    struct agxw_bo *bo;         /* machine code, in the USC window */
    uint32_t code_offset_B;     /* of the main program from the start of the window */
@@ -47,9 +49,11 @@ AGX_MUST_CHECK agx_status agx_executable_resolve(struct agx_executable *executab
 AGX_MUST_CHECK agx_status agx_executable_check(const struct agx_executable *executable,
                                                const struct agx_device *device);
 
-/* Reads or compiles what the application hands in; a reference of the module. */
+/* Reads or compiles what the application hands in; a reference of the module. ir, of zeros, gets
+ * the texts that desc asks for, also when it fails: agx_kept_ir_fini. */
 AGX_MUST_CHECK agx_status agx_executable_load(struct agx_device *device,
                                               const struct agx_executable_desc *desc,
+                                              struct agx_kept_ir *ir,
                                               struct agx_module **out_module);
 
 /* One of the driver's own kernels, which lives as long as the device. Takes the program over, also

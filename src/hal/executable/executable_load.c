@@ -17,7 +17,8 @@
 
 #define MAX_SPECIALIZATIONS 64
 #define AGX_EXECUTABLE_FLAGS                                                                       \
-   (AGX_EXECUTABLE_TRANSIENT | AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE | AGX_EXECUTABLE_DYNAMIC_SHARED)
+   (AGX_EXECUTABLE_TRANSIENT | AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE | AGX_EXECUTABLE_DYNAMIC_SHARED | \
+    AGX_EXECUTABLE_KEEP_IR)
 
 static agx_status read_attributes(const struct agx_vertex_input *given_input,
                                   struct agx_vertex_input *input,
@@ -44,14 +45,6 @@ static agx_status read_attributes(const struct agx_vertex_input *given_input,
                                        .divisor = given->divisor};
    }
    return AGX_OK;
-}
-
-static void dump_pass(void *user, const char *pass, const char *text)
-{
-   uint32_t debug = *(const uint32_t *)user;
-   bool is_asm = strcmp(pass, "asm") == 0;
-   if (debug & (is_asm ? AGX_DEBUG_ASM : AGX_DEBUG_IR))
-      fprintf(stderr, "== %s\n%s\n", pass, text);
 }
 
 static const char *const robustness_names[] = {"off", "clamp", "zero"};
@@ -83,11 +76,23 @@ static agx_status check_robustness(const struct agx_executable_desc *desc)
 struct job {
    struct agx_device *device;
    const struct agx_executable_desc *desc;
+   struct agx_kept_ir *ir;
    struct agxc_options options;
    struct agxc_spec specs[MAX_SPECIALIZATIONS];
    struct agxc_robust_binding overrides[AGX_MAX_BINDINGS];
    struct agxc_attribute attributes[AGX_PROGRAM_MAX_ATTRIBUTES];
 };
+
+/* What the compiler shows of its work: to who debugs the library, and to applications that ask. */
+static void show_pass(void *user, const char *pass, const char *text)
+{
+   const struct job *job = user;
+   const bool is_asm = strcmp(pass, "asm") == 0;
+   if (agx_context_of(job->device)->debug & (is_asm ? AGX_DEBUG_ASM : AGX_DEBUG_IR))
+      fprintf(stderr, "== %s\n%s\n", pass, text);
+   if (job->desc->flags & AGX_EXECUTABLE_KEEP_IR)
+      agx_kept_ir_add(job->ir, pass, text);
+}
 
 static agx_status copy_lists(struct job *job)
 {
@@ -115,7 +120,8 @@ static agx_status translate(struct job *job)
    struct agx_vertex_input vertex = {0};
    if (desc->vertex)
       AGX_TRY(read_attributes(desc->vertex, &vertex, job->attributes));
-   bool dumps = agx_context_of(device)->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
+   bool shows = agx_context_of(device)->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM) ||
+                desc->flags & AGX_EXECUTABLE_KEEP_IR;
    job->options = (struct agxc_options){
       .chip = agxw_device_info(agx_context_of(device)->winsys)->chip,
       .entry = desc->entry,
@@ -132,8 +138,8 @@ static agx_status translate(struct job *job)
       .debug = (agx_context_of(device)->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (agx_context_of(device)->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = agx_context_of(device)->alloc,
-      .dump = dumps ? dump_pass : NULL,
-      .dump_user = &agx_context_of(device)->debug,
+      .dump = shows ? show_pass : NULL,
+      .dump_user = job,
    };
    return AGX_OK;
 }
@@ -144,12 +150,27 @@ static agx_status make(void *user, struct agx_module **out_module)
    return agxc_compile_module(job->desc->data, job->desc->data_B, &job->options, out_module);
 }
 
-static agx_status load_spirv(struct agx_device *device, const struct agx_executable_desc *desc,
-                             struct agx_module **out_module)
+/* Compiled anew: no cache has the texts. */
+static agx_status make_with_ir(struct job *job, struct agx_module **out_module)
 {
-   struct job job = {.device = device, .desc = desc};
+   job->ir->alloc = agx_context_of(job->device)->alloc;
+   AGX_TRY(make(job, out_module));
+   agx_status status = agx_kept_ir_finish(job->ir, (*out_module)->program_count);
+   if (status == AGX_OK)
+      return AGX_OK;
+   agx_module_release(*out_module);
+   *out_module = NULL;
+   return status;
+}
+
+static agx_status load_spirv(struct agx_device *device, const struct agx_executable_desc *desc,
+                             struct agx_kept_ir *ir, struct agx_module **out_module)
+{
+   struct job job = {.device = device, .desc = desc, .ir = ir};
    struct agx_cache_key key;
    AGX_TRY(translate(&job));
+   if (desc->flags & AGX_EXECUTABLE_KEEP_IR)
+      return make_with_ir(&job, out_module);
    if (desc->flags & AGX_EXECUTABLE_TRANSIENT)
       return make(&job, out_module);
    agx_cache_key_make(desc->data, desc->data_B, &job.options, NULL, &key);
@@ -230,7 +251,7 @@ static agx_status load_elf(struct agx_device *device, const struct agx_executabl
 }
 
 agx_status agx_executable_load(struct agx_device *device, const struct agx_executable_desc *desc,
-                               struct agx_module **out_module)
+                               struct agx_kept_ir *ir, struct agx_module **out_module)
 {
    *out_module = NULL;
    AGX_TRY(check_robustness(desc));
@@ -238,7 +259,7 @@ agx_status agx_executable_load(struct agx_device *device, const struct agx_execu
    if (!desc->data || desc->data_B == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: no data");
    if (agx_program_is_spirv(desc->data, desc->data_B))
-      return load_spirv(device, desc, out_module);
+      return load_spirv(device, desc, ir, out_module);
    if (agx_program_is_elf(desc->data, desc->data_B))
       return load_elf(device, desc, out_module);
    return AGX_FAIL(AGX_INVALID_ARGUMENT,

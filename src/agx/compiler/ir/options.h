@@ -69,7 +69,9 @@ struct agxc_options {
    size_t memory_limit_B;
    uint32_t most_halves; /* 0 = 256; fewer register halves, so that tests see spilling; not in
                             preambles */
-   /* Text of the IR after each pass and of the machine code; may be NULL. */
+   /* Text of the IR after each pass and of the machine code; may be NULL. Entry points come in the
+    * module's order, of robust code the variant without checks first. Each begins with "spirv",
+    * what the front end made; its preamble with "preamble"; "asm" and "asm preamble" come last. */
    void (*dump)(void *user, const char *pass, const char *text);
    void *dump_user;
 };
