@@ -19,7 +19,8 @@ enum agx_command_buffer_flags {
     * submission has ended and the command buffer is recorded anew or gone. */
    AGX_COMMAND_BUFFER_UNRETAINED = 2,
    /* Leaves out checks that help to find mistakes in the application: of devices, ranges,
-    * alignment, and what may be written. Such a mistake may then do anything on the GPU. */
+    * alignment, what may be written, and whether a range is as long as the kernel's block says.
+    * Such a mistake may then do anything on the GPU. */
    AGX_COMMAND_BUFFER_UNCHECKED = 4,
 };
 

@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+void agxvk_record_failed(struct agxvk_command_buffer *commands, agx_status status)
+{
+   agxvk_tell_failure(commands->device->instance, status);
+   if (commands->status == AGX_OK)
+      commands->status = status;
+}
+
 /* ---- segments ----------------------------------------------------------- */
 
 /* Room for one more pointer in an array that grows by half. */
@@ -39,7 +46,9 @@ static agx_status add_segment(struct agxvk_command_buffer *commands,
 
 static agx_status add_own(struct agxvk_command_buffer *commands)
 {
-   const struct agx_command_buffer_desc desc = {.size = sizeof(desc)};
+   /* Ranges may be shorter than a shader's blocks, as long as it keeps to them. */
+   const struct agx_command_buffer_desc desc = {.size = sizeof(desc),
+                                                .flags = AGX_COMMAND_BUFFER_UNCHECKED};
    if (commands->own_used < commands->own_count)
       return AGX_OK;
    if (!grow(commands, &commands->own, &commands->own_room, commands->own_count))

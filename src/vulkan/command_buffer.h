@@ -57,9 +57,12 @@ AGXVK_OBJECT(command_buffer, VkCommandBuffer)
 /* What to record in, or NULL after a failure, which agxvk_EndCommandBuffer returns. */
 struct agx_command_buffer *agxvk_commands(struct agxvk_command_buffer *commands);
 
+/* What agxvk_record does when there is a failure: messengers hear of each. */
+void agxvk_record_failed(struct agxvk_command_buffer *commands, agx_status status);
+
 /* Keeps the first failure. Those that the HAL returns for recorded commands it keeps, too. */
 static inline void agxvk_record(struct agxvk_command_buffer *commands, agx_status status)
 {
-   if (status != AGX_OK && commands->status == AGX_OK)
-      commands->status = status;
+   if (__builtin_expect(status != AGX_OK, false))
+      agxvk_record_failed(commands, status);
 }

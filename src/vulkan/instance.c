@@ -109,6 +109,8 @@ static void submit_message(struct agxvk_instance *instance,
 void agxvk_tell(struct agxvk_instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                 const char *text)
 {
+   if (!instance->messengers)
+      fprintf(stderr, "agxhal: %s\n", text);
    const VkDebugUtilsMessengerCallbackDataEXT data = {
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
       .pMessageIdName = "agxhal",
@@ -125,12 +127,10 @@ void agxvk_tell_failure(struct agxvk_instance *instance, agx_status status)
    agxvk_tell(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT, text);
 }
 
-/* The HAL calls it with its locks held. Where nobody listens, standard error does. */
+/* The HAL calls it with its locks held. */
 static void log_line(void *user, enum agx_log_level level, const char *line)
 {
    struct agxvk_instance *instance = user;
-   if (!instance->messengers)
-      fprintf(stderr, "agxhal: %s\n", line);
    agxvk_tell(instance,
               level == AGX_LOG_WARNING ? VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
                                        : VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT,

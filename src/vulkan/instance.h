@@ -60,7 +60,7 @@ AGXVK_OBJECT(messenger, VkDebugUtilsMessengerEXT)
 
 /* Tells messengers that a call failed, with the thread's text (agx_error_text). */
 void agxvk_tell_failure(struct agxvk_instance *instance, agx_status status);
-/* Tells messengers a text of our own. */
+/* Tells messengers a text of our own; where nobody listens, standard error. */
 void agxvk_tell(struct agxvk_instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                 const char *text);
 

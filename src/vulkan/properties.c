@@ -129,8 +129,8 @@ static void fill_core(struct agxvk_physical_device *device)
       .apiVersion = AGXVK_VERSION,
       .driverVersion = VK_MAKE_API_VERSION(0, AGX_VERSION_MAJOR, AGX_VERSION_MINOR, 0),
       .vendorID = VENDOR_APPLE,
-      .deviceType = device->info.is_virtual ? VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU
-                                            : VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+      /* The virtual AGX as well: programs are to do what they do on a Mac. */
+      .deviceType = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
       .limits = graphics_limits,
    };
    memcpy(core->deviceName, device->info.name, sizeof(device->info.name));

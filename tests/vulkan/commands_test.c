@@ -198,6 +198,31 @@ static void dynamic_offsets_move_a_binding(void **state)
    vk_buffer_free(vk, &target);
 }
 
+/* A shader that keeps to a range may have one that is shorter than its block. */
+static void short_ranges_are_legal(void **state)
+{
+   struct vk *vk = *state;
+   struct vk_kernel kernel = vk_kernel(vk, "corpus/nbody.spv", 3, 0);
+   struct vk_buffer buffers[3] = {vk_buffer(vk, 4), vk_buffer(vk, 4), vk_buffer(vk, 4)};
+   struct vk_buffer counts = vk_buffer(vk, 12);
+   VkDescriptorSet set = vk_set(vk, &kernel, buffers, 3);
+   for (uint32_t is_indirect = 0; is_indirect < 2; is_indirect++) {
+      VkCommandBuffer commands = vk_begin(vk, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+      const uint32_t none[4] = {0};
+      bind(commands, &kernel, set);
+      push(commands, &kernel, none, sizeof(none));
+      if (is_indirect)
+         vkCmdDispatchIndirect(commands, counts.handle, 0);
+      else
+         vkCmdDispatch(commands, 0, 1, 1);
+      vk_run(vk, commands);
+   }
+   vk_kernel_free(vk, &kernel);
+   for (uint32_t i = 0; i < 3; i++)
+      vk_buffer_free(vk, &buffers[i]);
+   vk_buffer_free(vk, &counts);
+}
+
 static void templates_write_what_an_array_holds(void **state)
 {
    struct vk *vk = *state;
@@ -477,6 +502,7 @@ AGX_TEST_FILE(void)
       CASE(counts_come_from_memory),
       CASE(pushed_descriptors_are_those_of_the_moment),
       CASE(dynamic_offsets_move_a_binding),
+      CASE(short_ranges_are_legal),
       CASE(templates_write_what_an_array_holds),
       CASE(secondary_commands_run_in_their_place),
       CASE(command_buffers_are_recorded_anew),

@@ -58,8 +58,11 @@ static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t
    if (agx_binding_is_vertex(wanted->kind))
       return agx_bind_vertex(program->name, wanted, binder->draw, binder->device, out);
    out->is_given = binding != NULL;
-   if (agx_binding_is_buffer(wanted->kind))
-      return agx_bind_buffer(program->name, wanted, binding, binder->device, out);
+   if (agx_binding_is_buffer(wanted->kind)) {
+      struct agx_program_binding asked = *wanted;
+      asked.min_size_B = binder->is_unchecked ? 0 : wanted->min_size_B;
+      return agx_bind_buffer(program->name, &asked, binding, binder->device, out);
+   }
    if (!binding && !wanted->elements)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
                       program->name, wanted->set, wanted->binding);
@@ -168,9 +171,10 @@ static uint32_t part_B(const struct agx_binder *binder, const struct agx_program
 
 agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
                            const struct agx_program *program, const struct agx_dispatch *dispatch,
-                           const struct agx_vertex_dispatch *draw)
+                           const struct agx_vertex_dispatch *draw, bool is_unchecked)
 {
    binder->device = device;
+   binder->is_unchecked = is_unchecked;
    binder->dispatch = dispatch;
    binder->draw = draw;
    binder->program = program;

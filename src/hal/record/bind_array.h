@@ -13,6 +13,8 @@ struct agx_binder {
    const struct agx_dispatch *dispatch;
    const struct agx_vertex_dispatch *draw; /* NULL: a compute kernel */
    const struct agx_program *program;
+   bool is_unchecked; /* AGX_COMMAND_BUFFER_UNCHECKED: ranges may be shorter than the kernel's
+                         blocks */
    struct agx_bound bound[AGX_PROGRAM_MAX_BINDINGS]; /* of arrays: element 0 */
    uint32_t object_count;                            /* two for each binding and element */
    uint32_t element_count;                           /* of all arrays */
@@ -23,7 +25,8 @@ struct agx_binder {
 AGX_MUST_CHECK agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
                                           const struct agx_program *program,
                                           const struct agx_dispatch *dispatch,
-                                          const struct agx_vertex_dispatch *draw);
+                                          const struct agx_vertex_dispatch *draw,
+                                          bool is_unchecked);
 
 /* It is another program that will run, of the same bindings. */
 void agx_binder_run(struct agx_binder *binder, const struct agx_program *program);

@@ -252,7 +252,8 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    struct agx_launch_inputs inputs;
    AGX_TRY(find_threads(dispatch, draw, inputs.threads));
    AGX_TRY(agx_indirect_check(commands->device, program, dispatch));
-   AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
+   AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw,
+                           commands->flags & AGX_COMMAND_BUFFER_UNCHECKED));
    if (!inputs.threads[0] || !inputs.threads[1] || !inputs.threads[2])
       return check_elements(&binder);
    inputs.dispatch = dispatch;
