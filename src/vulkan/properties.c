@@ -110,7 +110,7 @@ static void fill_compute_limits(const struct agx_device_info *info, VkPhysicalDe
    }
    limits->maxMemoryAllocationCount = UINT32_MAX;
    limits->bufferImageGranularity = 1;
-   limits->minMemoryMapAlignment = info->page_B;
+   limits->minMemoryMapAlignment = 4096;
    limits->minTexelBufferOffsetAlignment = ALIGN_B;
    limits->minUniformBufferOffsetAlignment = ALIGN_B;
    limits->minStorageBufferOffsetAlignment = ALIGN_B;
