@@ -224,6 +224,9 @@ static VkResult compile(struct agxvk_device *device, const VkComputePipelineCrea
       .size = sizeof(desc),
       .entry = stage->pName,
       .robustness = robustness(device, info->pNext, stage->pNext),
+      .flags = info->flags & VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR
+                  ? AGX_EXECUTABLE_KEEP_IR
+                  : 0u,
    };
    struct agx_specialization local[32], *specializations = local;
    desc.data = code_of(stage, &desc.data_B);

@@ -317,6 +317,76 @@ static void private_data_is_of_object_and_slot(void **state)
    vkDestroyFence(vk->device, fences[1], NULL);
 }
 
+/* ---- pipelines ---------------------------------------------------------- */
+
+#define COMMAND(vk, name) (PFN_##name) vkGetDeviceProcAddr((vk)->device, #name)
+
+static void pipelines_tell_what_became_of_them(void **state)
+{
+   struct vk *vk = *state;
+   PFN_vkGetPipelineExecutablePropertiesKHR get_properties =
+      COMMAND(vk, vkGetPipelineExecutablePropertiesKHR);
+   PFN_vkGetPipelineExecutableStatisticsKHR get_statistics =
+      COMMAND(vk, vkGetPipelineExecutableStatisticsKHR);
+   PFN_vkGetPipelineExecutableInternalRepresentationsKHR get_texts =
+      COMMAND(vk, vkGetPipelineExecutableInternalRepresentationsKHR);
+   struct vk_kernel kernel = vk_kernel(vk, "corpus/saxpy.spv", 2, 0);
+   VkPipeline captured;
+   const VkComputePipelineCreateInfo create_info = {
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+               VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR,
+      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = kernel.module,
+                .pName = "main"},
+      .layout = kernel.layout};
+   assert_vk(
+      vkCreateComputePipelines(vk->device, VK_NULL_HANDLE, 1, &create_info, NULL, &captured));
+   const VkPipelineInfoKHR pipeline = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,
+                                       .pipeline = captured};
+   const VkPipelineExecutableInfoKHR info = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, .pipeline = captured};
+   uint32_t count = 1;
+   VkPipelineExecutablePropertiesKHR properties = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR};
+   VkResult result = get_properties(vk->device, &pipeline, &count, &properties);
+   assert_true(result == VK_SUCCESS || result == VK_INCOMPLETE);
+   assert_int_equal(properties.subgroupSize, 32);
+   static VkPipelineExecutableStatisticKHR statistics[64];
+   bool has_instructions = false;
+   count = 64;
+   for (uint32_t i = 0; i < count; i++)
+      statistics[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
+   assert_vk(get_statistics(vk->device, &info, &count, statistics));
+   for (uint32_t i = 0; i < count; i++)
+      has_instructions |=
+         !strcmp(statistics[i].name, "Instructions") && statistics[i].value.u64 > 5;
+   assert_true(has_instructions);
+   static char text[1 << 16];
+   VkPipelineExecutableInternalRepresentationKHR all[4] = {0};
+   count = 0;
+   assert_vk(get_texts(vk->device, &info, &count, NULL));
+   assert_int_equal(count, 4);
+   for (uint32_t i = 0; i < 4; i++)
+      all[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR;
+   assert_vk(get_texts(vk->device, &info, &count, all));
+   for (uint32_t i = 0; i < 4; i++)
+      assert_true(all[i].isText && all[i].dataSize > 50 && all[i].dataSize < sizeof(text));
+   const size_t whole = all[3].dataSize;
+   memset(all, 0, 3 * sizeof(all[0]));
+   for (uint32_t i = 0; i < 3; i++)
+      all[i].sType = all[3].sType;
+   all[3].pData = text;
+   assert_vk(get_texts(vk->device, &info, &count, all));
+   assert_int_equal(strlen(text) + 1, whole);
+   assert_non_null(strstr(text, "stop"));
+   all[3].dataSize = 20;
+   assert_int_equal(get_texts(vk->device, &info, &count, all), VK_INCOMPLETE);
+   vkDestroyPipeline(vk->device, captured, NULL);
+   vk_kernel_free(vk, &kernel);
+}
+
 /* ---- threads ------------------------------------------------------------ */
 
 struct compile_job {
@@ -358,6 +428,7 @@ AGX_TEST_FILE(void)
       CASE(fences_are_used_again),
       CASE(batches_of_a_submission_come_in_order),
       CASE(private_data_is_of_object_and_slot),
+      CASE(pipelines_tell_what_became_of_them),
       CASE(pipelines_compile_at_once),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

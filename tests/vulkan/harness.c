@@ -92,9 +92,12 @@ static void create_device(struct vk *vk)
 {
    static const float priority = 1.0f;
    static const char *const extensions[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,
+                                            VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
                                             VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
+   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
    VkPhysicalDeviceVulkan13Features features13 = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .pNext = &executables};
    VkPhysicalDeviceVulkan12Features features12 = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &features13};
    VkPhysicalDeviceVulkan11Features features11 = {
@@ -112,7 +115,7 @@ static void create_device(struct vk *vk)
                                     .pNext = &features,
                                     .queueCreateInfoCount = 2,
                                     .pQueueCreateInfos = queues,
-                                    .enabledExtensionCount = 2,
+                                    .enabledExtensionCount = 3,
                                     .ppEnabledExtensionNames = extensions};
    assert_vk(vkCreateDevice(vk->physical, &info, NULL, &vk->device));
    vkGetDeviceQueue(vk->device, 0, 0, &vk->queue);
