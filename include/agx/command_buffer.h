@@ -66,6 +66,15 @@ struct agx_binding {
    uint32_t layer_count; /* follow); cubes may be made of six of a 2D image's */
 };
 
+/* What an executable's set and binding find in a descriptor heap, an array's element 0 in the first
+ * slot. */
+struct agx_heap_range {
+   uint32_t set, binding;
+   struct agx_descriptor_heap *heap;
+   uint32_t first_slot;
+   uint32_t slot_count; /* as many as the array has elements; of what is none, 1 */
+};
+
 struct agx_dispatch {
    uint32_t size;
    const void *next;
@@ -93,6 +102,11 @@ struct agx_dispatch {
    /* Indirect: push constants, which the GPU reads when it comes to the dispatch, from a multiple
     * of 4; push is not looked at then, and push_B is how many there are. */
    struct agx_buffer_ref arguments;
+   /* Bindings that the kernel finds in a heap (agx_binding_info.in_heap), and that bindings does
+    * not give, too. The dispatch counts as one that may read and write any memory, so barriers
+    * before and behind it are never free. Not in command buffers with table_slots. */
+   uint32_t heap_count;
+   const struct agx_heap_range *heaps;
 };
 
 /* Dispatches between two barriers are not ordered among each other. A recording error is

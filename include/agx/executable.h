@@ -71,6 +71,10 @@ struct agx_executable_desc {
    uint32_t flags;                        /* enum agx_executable_flags */
    uint64_t tag;                          /* the application's: in the records of a profile */
    const char *label; /* as agx_set_label; NULL: kernels are known by their names */
+   /* A bit for each set, below 32, whose descriptors the kernel finds in a heap when it runs, where
+    * they may change until then (agx/descriptor_heap.h). SPIR-V: an ELF file is what it was
+    * compiled as. Long arrays of buffers with computed indices are there in any case. */
+   uint32_t heap_sets;
 };
 
 enum agx_executable_flags {
@@ -130,9 +134,12 @@ struct agx_binding_info {
    uint32_t stride_B, element_B;
    bool per_instance;
    uint32_t divisor;
-   /* Of an array of images, samplers or texel buffers: how many there are, AGX_UNSIZED: as many as
-    * are bound; 0: no array. Elements that are not bound read as 0, and drop what is stored. */
+   /* Of an array of images, samplers or texel buffers, and of one of buffers in a heap: how many
+    * there are, AGX_UNSIZED: as many as are bound; 0: no array. Elements that are not bound read as
+    * 0, and drop what is stored. */
    uint32_t elements;
+   /* agx_dispatch.heaps may give it. What is no array has 1 for elements then. */
+   bool in_heap;
 };
 
 /* Of one entry point. */

@@ -40,6 +40,7 @@
 
 #include "agx/buffer.h"
 #include "agx/command_buffer.h"
+#include "agx/descriptor_heap.h"
 #include "agx/device.h"
 #include "agx/executable.h"
 #include "agx/file.h"

@@ -35,6 +35,7 @@ struct agx_image;
 struct agx_sampler;
 struct agx_executable;
 struct agx_command_buffer;
+struct agx_descriptor_heap;
 struct agx_event;
 struct agx_pool;
 struct agx_semaphore;

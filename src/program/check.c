@@ -108,6 +108,8 @@ static agx_status check_bindings(const struct agx_program *program)
           (before->binding < binding->binding ||
            (before->binding == binding->binding && before->element < binding->element)));
       uint32_t may_access = AGX_BINDING_READS | AGX_BINDING_WRITES;
+      if (!agx_binding_is_vertex(binding->kind))
+         may_access |= AGX_BINDING_HEAP;
       if (binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE)
          may_access |= AGX_BINDING_ATOMICS;
       if (binding->kind == AGX_BINDING_STORAGE_BUFFER)
@@ -117,10 +119,12 @@ static agx_status check_bindings(const struct agx_program *program)
                                                                  : 0;
       bool takes_robustness =
          agx_binding_is_buffer(binding->kind) || agx_binding_is_texels(binding->kind);
-      bool is_array = binding->elements > 0;
+      bool is_array = binding->elements > 0, is_heap = binding->access & AGX_BINDING_HEAP;
       if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access & ~may_access ||
-          (is_array && (!agx_binding_is_array(binding->kind) || binding->element)) ||
-          (binding->elements > AGX_PROGRAM_MAX_ELEMENTS &&
+          (is_array &&
+           (!agx_binding_is_array(binding->kind, binding->access) || binding->element)) ||
+          (is_heap && !is_array) ||
+          (binding->elements > AGX_PROGRAM_MAX_HEAP_ELEMENTS &&
            binding->elements != AGX_PROGRAM_UNSIZED) ||
           binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
           binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||
@@ -141,7 +145,8 @@ static bool state_fits(const struct agx_program *program, const struct agx_progr
    if (state->index >= program->binding_count)
       return false;
    uint32_t kind = program->bindings[state->index].kind;
-   if (state->element >= AGX_MAX(program->bindings[state->index].elements, 1u))
+   if (program->bindings[state->index].access & AGX_BINDING_HEAP ||
+       state->element >= AGX_MAX(program->bindings[state->index].elements, 1u))
       return false;
    switch (state->kind) {
    case AGX_STATE_TEXTURE:
@@ -175,14 +180,15 @@ static agx_status check_states(const struct agx_program *program)
 static bool image_slot_fits(const struct agx_program *program,
                             const struct agx_program_uniform *uniform)
 {
-   if (uniform->index >= program->binding_count ||
-       (!agx_binding_has_image(program->bindings[uniform->index].kind) &&
-        uniform->value != AGX_IMAGE_ELEMENTS))
+   if (uniform->index >= program->binding_count)
+      return false;
+   const struct agx_program_binding *binding = &program->bindings[uniform->index];
+   if ((binding->access & AGX_BINDING_HEAP || !agx_binding_has_image(binding->kind)) &&
+       uniform->value != AGX_IMAGE_ELEMENTS)
       return false;
    uint64_t property = uniform->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
    uint64_t element = uniform->value >> AGX_IMAGE_ELEMENT_SHIFT;
-   return property < AGX_IMAGE_PROPERTY_COUNT &&
-          element < AGX_MAX(program->bindings[uniform->index].elements, 1u) &&
+   return property < AGX_IMAGE_PROPERTY_COUNT && element < AGX_MAX(binding->elements, 1u) &&
           uniform->halves == (property == AGX_IMAGE_ADDRESS ? 4 : 2);
 }
 
@@ -194,10 +200,13 @@ static bool heap_slot_fits(const struct agx_program *program,
    const struct agx_program_binding *binding = &program->bindings[uniform->index];
    bool is_storage = binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE ||
                      binding->kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
-   bool has_part = uniform->value == AGX_HEAP_SAMPLERS ? agx_binding_has_sampler(binding->kind)
-                                                       : agx_binding_has_image(binding->kind);
+   bool has_part = uniform->value == AGX_HEAP_SAMPLERS  ? agx_binding_has_sampler(binding->kind)
+                   : uniform->value == AGX_HEAP_BUFFERS ? agx_binding_is_buffer(binding->kind)
+                                                        : agx_binding_has_image(binding->kind);
+   bool is_placed = !agx_heap_part_is_hardware((uint32_t)uniform->value) ||
+                    (uniform->start % 4 == 0 && uniform->start <= AGX_HEAP_LAST_HALF);
    return binding->elements && has_part && (is_storage || uniform->value != AGX_HEAP_IMAGES) &&
-          uniform->halves == 4 && uniform->start % 4 == 0 && uniform->start <= AGX_HEAP_LAST_HALF;
+          uniform->halves == 4 && is_placed;
 }
 
 static bool sampler_slot_fits(const struct agx_program *program,
@@ -206,8 +215,8 @@ static bool sampler_slot_fits(const struct agx_program *program,
    if (uniform->index >= program->binding_count)
       return false;
    const struct agx_program_binding *binding = &program->bindings[uniform->index];
-   return agx_binding_has_sampler(binding->kind) && uniform->halves == 1 &&
-          uniform->value < AGX_MAX(binding->elements, 1u);
+   return agx_binding_has_sampler(binding->kind) && !(binding->access & AGX_BINDING_HEAP) &&
+          uniform->halves == 1 && uniform->value < AGX_MAX(binding->elements, 1u);
 }
 
 static bool names_buffer(const struct agx_program *program, uint32_t index)
@@ -215,15 +224,24 @@ static bool names_buffer(const struct agx_program *program, uint32_t index)
    if (index >= program->binding_count)
       return false;
    const struct agx_program_binding *binding = &program->bindings[index];
-   return agx_binding_is_buffer(binding->kind) ||
-          (agx_binding_is_texels(binding->kind) && !binding->elements);
+   return !binding->elements &&
+          (agx_binding_is_buffer(binding->kind) || agx_binding_is_texels(binding->kind));
+}
+
+/* The sink that stray accesses to buffers of the heap go to. */
+static bool asks_for_sink(const struct agx_program *program,
+                          const struct agx_program_uniform *uniform)
+{
+   return uniform->kind == AGX_UNIFORM_BUFFER_GUARD && uniform->index < program->binding_count &&
+          agx_binding_is_buffer(program->bindings[uniform->index].kind) &&
+          agx_program_access_unpack(uniform->value).constant == UINT32_MAX;
 }
 
 static bool access_fits(const struct agx_program *program,
                         const struct agx_program_uniform *uniform)
 {
    struct agx_program_access access = agx_program_access_unpack(uniform->value);
-   if (!names_buffer(program, uniform->index) ||
+   if (!(names_buffer(program, uniform->index) || asks_for_sink(program, uniform)) ||
        program->bindings[uniform->index].robustness == AGX_PROGRAM_ROBUST_OFF)
       return false;
    return agx_program_access_pack(access) == uniform->value && access.stride >= 1 &&

@@ -133,7 +133,7 @@ static bool is_bindless(const struct code *code, const struct agx_isa_operand *h
    for (uint32_t i = 0; i < code->program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &code->program->uniforms[i];
       if (slot->kind == AGX_UNIFORM_HEAP && slot->start == heap->value)
-         return slot->value == AGX_HEAP_TEXTURES || slot->value == AGX_HEAP_IMAGES;
+         return agx_heap_part_is_hardware((uint32_t)slot->value);
    }
    return false;
 }

@@ -183,15 +183,16 @@ static agx_status read_records(struct reader *reader)
       const uint8_t *at = bindings.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
       uint32_t kind = agx_get_u32(at + 8), access = agx_get_u32(at + 12);
       uint64_t last = get_u64(at + 16);
-      if (agx_binding_is_array(kind & 0xff) && last > UINT32_MAX)
+      const bool is_array = agx_binding_is_array(kind & 0xff, access);
+      if (is_array && last > UINT32_MAX)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: binding %u of too many elements", i);
       reader->bindings[i] = (struct agx_program_binding){
          .set = agx_get_u32(at),
          .binding = agx_get_u32(at + 4),
          .kind = kind & 0xff,
          .access = access & 0xff,
-         .min_size_B = agx_binding_is_array(kind & 0xff) ? 0 : last,
-         .elements = agx_binding_is_array(kind & 0xff) ? (uint32_t)last : 0,
+         .min_size_B = is_array ? 0 : last,
+         .elements = is_array ? (uint32_t)last : 0,
          .element = kind >> AGX_CONTAINER_ELEMENT_SHIFT,
          .dim = kind >> AGX_CONTAINER_DIM_SHIFT & 0xff,
          .robustness = access >> AGX_CONTAINER_ROBUST_SHIFT,

@@ -81,8 +81,8 @@ static void make_records(struct writer *writer)
                      ? b->divisor | (uint64_t)b->stride_B << AGX_CONTAINER_STRIDE_SHIFT |
                           (uint64_t)b->element_B << AGX_CONTAINER_SIZE_SHIFT |
                           (uint64_t)b->per_instance << AGX_CONTAINER_RATE_SHIFT
-                  : agx_binding_is_array(b->kind) ? b->elements
-                                                  : b->min_size_B);
+                  : agx_binding_is_array(b->kind, b->access) ? b->elements
+                                                             : b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *u = &program->uniforms[i];

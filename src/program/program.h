@@ -14,24 +14,25 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION      7
-#define AGX_PROGRAM_MAX_ENTRIES      64 /* programs of a module */
-#define AGX_PROGRAM_MAX_BINDINGS     64
-#define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
-#define AGX_PROGRAM_MAX_UNIFORMS     256   /* slots */
-#define AGX_PROGRAM_MAX_TEXTURES     64    /* texture state registers */
-#define AGX_PROGRAM_MAX_SAMPLERS     16    /* sampler state registers; others are in the heap */
-#define AGX_PROGRAM_MAX_STATES       (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
-#define AGX_PROGRAM_MAX_PUSH_B       256
-#define AGX_PROGRAM_LAST_DIM         8          /* of a texture descriptor */
-#define AGX_PROGRAM_UNSIZED          UINT32_MAX /* elements of an array: as many as are bound */
-#define AGX_PROGRAM_NAME_BYTES       64
-#define AGX_PROGRAM_MAX_NAME_B       (256u << 10) /* an instruction of SPIR-V has no room for more */
-#define AGX_PROGRAM_VERTEX_SET       0xffffffffu  /* not a module's */
-#define AGX_PROGRAM_MAX_ATTRIBUTES   32           /* locations */
-#define AGX_PROGRAM_MAX_FEEDBACKS    4            /* buffers */
-#define AGX_PROGRAM_INDEX_BINDING    0x100u
-#define AGX_PROGRAM_FEEDBACK_BINDING 0x200u
+#define AGX_PROGRAM_ABI_VERSION       7
+#define AGX_PROGRAM_MAX_ENTRIES       64 /* programs of a module */
+#define AGX_PROGRAM_MAX_BINDINGS      64
+#define AGX_PROGRAM_MAX_ELEMENTS      65536      /* of an array of buffers, but in the heap */
+#define AGX_PROGRAM_MAX_HEAP_ELEMENTS (1u << 20) /* of other arrays */
+#define AGX_PROGRAM_MAX_UNIFORMS      256        /* slots */
+#define AGX_PROGRAM_MAX_TEXTURES      64         /* texture state registers */
+#define AGX_PROGRAM_MAX_SAMPLERS      16 /* sampler state registers; others are in the heap */
+#define AGX_PROGRAM_MAX_STATES        (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
+#define AGX_PROGRAM_MAX_PUSH_B        256
+#define AGX_PROGRAM_LAST_DIM          8          /* of a texture descriptor */
+#define AGX_PROGRAM_UNSIZED           UINT32_MAX /* elements of an array: as many as are bound */
+#define AGX_PROGRAM_NAME_BYTES        64
+#define AGX_PROGRAM_MAX_NAME_B        (256u << 10) /* an instruction of SPIR-V has no room for more */
+#define AGX_PROGRAM_VERTEX_SET        0xffffffffu /* not a module's */
+#define AGX_PROGRAM_MAX_ATTRIBUTES    32          /* locations */
+#define AGX_PROGRAM_MAX_FEEDBACKS     4           /* buffers */
+#define AGX_PROGRAM_INDEX_BINDING     0x100u
+#define AGX_PROGRAM_FEEDBACK_BINDING  0x200u
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
  * full this much is 256 MiB for each of them already. */
 #define AGX_PROGRAM_SHARED_ALIGN  16u /* of threadgroup memory that launches add */
@@ -83,12 +84,6 @@ static inline bool agx_binding_has_image(uint32_t kind)
           kind == AGX_BINDING_KIND_TEXTURE_SAMPLER || agx_binding_is_texels(kind);
 }
 
-/* Arrays of buffers have a binding for each element; others are one. */
-static inline bool agx_binding_is_array(uint32_t kind)
-{
-   return !agx_binding_is_buffer(kind);
-}
-
 /* Returns whether a binding of the kind needs a sampler. */
 static inline bool agx_binding_has_sampler(uint32_t kind)
 {
@@ -100,7 +95,17 @@ enum agx_binding_access {
    AGX_BINDING_WRITES = 2,
    AGX_BINDING_ATOMICS = 4, /* on an image, by address: it must be linear */
    AGX_BINDING_BYTES = 8,   /* a storage buffer that may begin anywhere, not at 4 bytes only */
+   /* The code finds descriptors in memory alone: an array (of one, where it is none) whose elements
+    * no launch reads. Of buffers, what has `elements`. */
+   AGX_BINDING_HEAP = 16,
 };
+
+/* Returns whether a binding may be an array: of buffers, those that code finds in memory; other
+ * arrays of buffers have a binding for each element. */
+static inline bool agx_binding_is_array(uint32_t kind, uint32_t access)
+{
+   return agx_binding_is_buffer(kind) ? access & AGX_BINDING_HEAP : true;
+}
 
 /* What happens to accesses that leave a buffer. */
 enum agx_program_robustness {
@@ -112,7 +117,7 @@ enum agx_program_robustness {
 
 /* One buffer, image or sampler that the kernel names; sorted by set, binding, element. Of an
  * array of buffers only the elements that the code may reach are here; of an array of images or
- * samplers there is one entry. */
+ * samplers there is one entry, and of one whose descriptors are in memory. */
 struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
@@ -126,7 +131,7 @@ struct agx_program_binding {
     * element, and of vertex buffers how elements are counted. */
    uint32_t stride_B, element_B;
    uint32_t per_instance, divisor;
-   uint32_t elements; /* of an array of images or samplers; AGX_PROGRAM_UNSIZED; 0: no array */
+   uint32_t elements; /* of an array; AGX_PROGRAM_UNSIZED; 0: no array */
 };
 
 /* What the state registers hold when the kernel starts. Texture registers are numbered in the
@@ -166,8 +171,8 @@ enum agx_uniform_kind {
    AGX_UNIFORM_BUFFER_SINK = 8,  /* 2 halves: agxr_buffer_sink: an index that leads to a sink */
    AGX_UNIFORM_BUFFER_GUARD = 9, /* 4 halves: agxr_buffer_guard: address + constant, or a sink's */
    AGX_UNIFORM_DRAW = 10,        /* 2 halves: enum agx_draw_value `index` */
-   /* 4 halves, a multiple of four below half 128: where the dispatch's descriptors of the array
-    * bindings[index] lie, one behind the other; value is an enum agx_heap_part. */
+   /* 4 halves: where descriptors of the array bindings[index] lie, one behind the other; value is
+    * an enum agx_heap_part. Of textures and images, a multiple of four below half 128. */
    AGX_UNIFORM_HEAP = 11,
    AGX_UNIFORM_LOCAL_SIZE = 12, /* 2 halves: threads of a workgroup, component `index` */
    /* Inside the compiler only, which makes a constant of it: the workgroup's memory that launches
@@ -199,13 +204,23 @@ enum agx_heap_part {
     * the last 8 bytes. */
    AGX_HEAP_NUMBERS = 2,
    AGX_HEAP_SAMPLERS = 3, /* what AGX_UNIFORM_SAMPLER says, AGX_HEAP_SAMPLER_B each */
+   /* AGX_HEAP_BUFFER_B each: the address, 8 bytes, and how many bytes it has, as
+    * AGX_UNIFORM_BUFFER_SIZE says it. */
+   AGX_HEAP_BUFFERS = 4,
    AGX_HEAP_PART_COUNT,
 };
+
+/* Returns whether image instructions take the part's address themselves; others are loaded from. */
+static inline bool agx_heap_part_is_hardware(uint32_t part)
+{
+   return part == AGX_HEAP_TEXTURES || part == AGX_HEAP_IMAGES;
+}
 
 #define AGX_HEAP_DESCRIPTOR_B 24u
 #define AGX_HEAP_NUMBERS_B    64u
 #define AGX_HEAP_ADDRESS_B    56u /* in one of those */
 #define AGX_HEAP_SAMPLER_B    2u
+#define AGX_HEAP_BUFFER_B     16u
 #define AGX_HEAP_LAST_HALF    124u /* that an instruction can name */
 
 /* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS;

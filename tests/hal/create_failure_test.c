@@ -47,6 +47,8 @@ static const char *const others[] = {
    "agx_command_buffer_begin",
    "agx_command_buffer_end",
    "agx_command_buffer_profile_id",
+   "agx_descriptor_heap_copy",
+   "agx_descriptor_heap_write",
    "agx_device_begin_capture",
    "agx_device_cancel",
    "agx_device_get_cache_stats",

@@ -238,6 +238,12 @@ static agx_status create_table_commands(struct shortage *s, void **out)
    return agx_command_buffer_create(s->device, &desc, (struct agx_command_buffer **)out);
 }
 
+static agx_status create_heap(struct shortage *s, void **out)
+{
+   const struct agx_descriptor_heap_desc desc = {.size = sizeof(desc), .slots = 100, .types = 0x3f};
+   return agx_descriptor_heap_create(s->device, &desc, (struct agx_descriptor_heap **)out);
+}
+
 static agx_status create_event(struct shortage *s, void **out)
 {
    return agx_event_create(s->device, (struct agx_event **)out);
@@ -343,6 +349,7 @@ const struct create_maker makers[] = {
    {"agx_executable_get_binary", get_binary, agx_release},
    {"agx_command_buffer_create", create_command_buffer, agx_release},
    {"agx_command_buffer_create", create_table_commands, agx_release},
+   {"agx_descriptor_heap_create", create_heap, agx_release},
    {"agx_event_create", create_event, agx_release},
    {"agx_semaphore_create", create_semaphore, agx_release},
    {"agx_semaphore_import", import_semaphore, agx_release, WAKES},

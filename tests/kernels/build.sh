@@ -33,7 +33,7 @@ for types in int8_t:int8_t:int int8_t:uint8_t:int uint8_t:int8_t:int uint8_t:uin
 done
 $glsl matrix_integers.comp -o matrix_integers.spv
 $glsl matrix_flow.comp -o matrix_flow.spv
-for kernel in any_size any_size_index any_size_length abs counts float_atomics float_atomics_alone indirect scratch tables; do
+for kernel in any_size any_size_index any_size_length abs counts descriptor_heap float_atomics float_atomics_alone indirect scratch tables; do
    $glsl $kernel.comp -o $kernel.spv
 done
 $glsl matrix_address.comp -o matrix_address.spv

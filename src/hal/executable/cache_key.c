@@ -56,6 +56,7 @@ void agx_cache_key_make(const void *spirv, size_t size, const struct agxc_option
    agx_digest_add_u64(&digest, options->most_halves);
    agx_digest_add_u64(&digest, options->has_dynamic_local_size);
    agx_digest_add_u64(&digest, options->has_dynamic_shared);
+   agx_digest_add_u64(&digest, options->heap_sets);
    add_specs(&digest, options);
    add_robustness(&digest, options);
    add_attributes(&digest, options);

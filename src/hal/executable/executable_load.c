@@ -133,6 +133,7 @@ static agx_status translate(struct job *job)
       .attributes = job->attributes,
       .attribute_count = vertex.attribute_count,
       .index_B = vertex.index_B,
+      .heap_sets = desc->heap_sets,
       .has_dynamic_local_size = desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE,
       .has_dynamic_shared = desc->flags & AGX_EXECUTABLE_DYNAMIC_SHARED,
       .debug = (agx_context_of(device)->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |

@@ -161,6 +161,7 @@ agx_status agx_executable_get_entry_binding(struct agx_executable *executable, u
       .per_instance = binding->per_instance,
       .divisor = binding->divisor,
       .elements = binding->elements,
+      .in_heap = binding->access & AGX_BINDING_HEAP,
    };
    if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
       info.binding -= AGX_PROGRAM_FEEDBACK_BINDING;

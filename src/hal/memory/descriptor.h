@@ -9,6 +9,8 @@
 #include "hal/memory/image.h"
 #include "program/program.h"
 
+struct agx_descriptor_heap;
+
 /* One of the executable's bindings in one dispatch; record/ fills it in and checks it. */
 struct agx_bound {
    void *objects[2];           /* to retain; NULL where there is none */
@@ -20,10 +22,13 @@ struct agx_bound {
    uint32_t first_level, level_count, first_layer, layer_count, dim;
    uint32_t texels;   /* of a texel buffer */
    uint32_t elements; /* of an array, as many as are bound, at least 1 */
-   char swizzle[4];   /* "rgba01", or '\0': as it is */
-   bool is_texels;    /* a buffer of texels */
-   bool is_null;      /* an image or texel buffer that is not there; sinks are its memory */
-   bool is_given;     /* the dispatch's list of bindings has it */
+   /* Elements are in a heap of the application's, from this slot on; NULL: the launch has them. */
+   struct agx_descriptor_heap *heap;
+   uint32_t first_slot;
+   char swizzle[4]; /* "rgba01", or '\0': as it is */
+   bool is_texels;  /* a buffer of texels */
+   bool is_null;    /* an image or texel buffer that is not there; sinks are its memory */
+   bool is_given;   /* the dispatch's list of bindings has it */
 };
 
 /* What a uniform says of a bound image or texel buffer; 0 for a property that it lacks. */

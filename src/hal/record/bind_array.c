@@ -11,6 +11,7 @@
 #include "hal/executable/executable.h"
 #include "hal/memory/sampler_heap.h"
 #include "hal/record/bind_buffer.h"
+#include "hal/record/descriptor_heap.h"
 #include "hal/record/vertex.h"
 
 /* The application's binding of that element, or NULL. Programs usually give them in the
@@ -47,11 +48,20 @@ static uint32_t count_elements(const struct agx_dispatch *dispatch,
    return count;
 }
 
+/* An element of an array of buffers that the dispatch leaves out. */
+static const struct agx_binding no_binding;
+
 static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t element,
                        uint32_t likely, struct agx_bound *out)
 {
    const struct agx_program *program = binder->program;
    const struct agx_program_binding *wanted = &program->bindings[index];
+   const struct agx_heap_range *range =
+      agx_heap_find(binder->dispatch, wanted->set, wanted->binding);
+   if (range) {
+      *out = (struct agx_bound){0};
+      return agx_heap_bind(program->name, wanted, range, binder->device, binder->is_unchecked, out);
+   }
    const struct agx_binding *binding =
       find(binder->dispatch, wanted, wanted->elements ? element : wanted->element, likely);
    *out = (struct agx_bound){0};
@@ -61,7 +71,15 @@ static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t
    if (agx_binding_is_buffer(wanted->kind)) {
       struct agx_program_binding asked = *wanted;
       asked.min_size_B = binder->is_unchecked ? 0 : wanted->min_size_B;
-      return agx_bind_buffer(program->name, &asked, binding, binder->device, out);
+      if (wanted->elements) {
+         asked.robustness =
+            AGX_PROGRAM_ROBUST_ZERO; /* elements may be left out; and for the sinks */
+         binding = binding ? binding : &no_binding;
+      }
+      AGX_TRY(agx_bind_buffer(program->name, &asked, binding, binder->device, out));
+      if (wanted->elements) /* code asks for those of any element */
+         (void)agxw_device_null(agx_context_of(binder->device)->winsys, &out->sinks);
+      return AGX_OK;
    }
    if (!binding && !wanted->elements)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
@@ -138,6 +156,36 @@ static agx_status check_element(const struct agx_binder *binder, uint32_t index)
                    elements);
 }
 
+static agx_status check_heaps(const struct agx_binder *binder)
+{
+   const struct agx_dispatch *dispatch = binder->dispatch;
+   const char *name = binder->program->name;
+   if (dispatch->heap_count > AGX_MAX_BINDINGS || !dispatch->heaps)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %u ranges of heaps at %p; at most %u",
+                      name, dispatch->heap_count, (const void *)dispatch->heaps, AGX_MAX_BINDINGS);
+   for (uint32_t i = 0; i < dispatch->heap_count; i++) {
+      const struct agx_heap_range *range = &dispatch->heaps[i];
+      const struct agx_binding as_given = {.set = range->set, .binding = range->binding};
+      uint32_t elements;
+      if (agx_heap_find(dispatch, range->set, range->binding) != range)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: heaps[%u]: set %u binding %u again",
+                         name, i, range->set, range->binding);
+      if (!takes(binder->program, &as_given, &elements) &&
+          !declares(dispatch->executable->program, &as_given))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "dispatch of %s: heaps[%u]: its module declares no set %u binding %u",
+                         name, i, range->set, range->binding);
+   }
+   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+      const struct agx_binding *given = &dispatch->bindings[i];
+      if (agx_heap_find(dispatch, given->set, given->binding))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "dispatch of %s: bindings[%u]: set %u binding %u is in a heap already",
+                         name, i, given->set, given->binding);
+   }
+   return AGX_OK;
+}
+
 agx_status agx_binder_refuse(const struct agx_binder *binder)
 {
    uint64_t seen[64] = {0}; /* bits of hashes: only where one is set may there be another */
@@ -155,18 +203,13 @@ agx_status agx_binder_refuse(const struct agx_binder *binder)
 
 /* ---- a dispatch ---------------------------------------------------------- */
 
-static uint32_t stride_of(const struct agx_program_uniform *slot)
-{
-   return slot->value == AGX_HEAP_NUMBERS    ? AGX_HEAP_NUMBERS_B
-          : slot->value == AGX_HEAP_SAMPLERS ? AGX_HEAP_SAMPLER_B
-                                             : AGX_HEAP_DESCRIPTOR_B;
-}
-
 /* A multiple of what descriptors are aligned to. */
 static uint32_t part_B(const struct agx_binder *binder, const struct agx_program_uniform *slot)
 {
-   return (uint32_t)agx_align_up((uint64_t)binder->bound[slot->index].elements * stride_of(slot),
-                                 8);
+   const struct agx_bound *bound = &binder->bound[slot->index];
+   return bound->heap
+             ? 0
+             : (uint32_t)agx_align_up((uint64_t)bound->elements * agx_heap_stride(slot->value), 8);
 }
 
 agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
@@ -179,9 +222,15 @@ agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
    binder->draw = draw;
    binder->program = program;
    binder->object_count = binder->element_count = binder->heap_B = 0;
+   if (dispatch->heap_count)
+      AGX_TRY(check_heaps(binder));
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *wanted = &program->bindings[i];
       AGX_TRY(bind(binder, i, 0, i, &binder->bound[i]));
+      if (binder->bound[i].heap) {
+         binder->object_count++;
+         continue;
+      }
       uint32_t elements = wanted->elements ? count_elements(dispatch, wanted) : 1;
       binder->bound[i].elements = elements;
       binder->object_count += 2 * elements; /* an image and a sampler each, at most */
@@ -259,21 +308,12 @@ agx_status agx_binder_states(const struct agx_binder *binder, uint8_t *out)
 
 /* ---- heap -------------------------------------------------------------- */
 
-static void write_numbers(const struct agx_bound *bound, uint8_t *out)
-{
-   _Static_assert(4 * AGX_IMAGE_PROPERTY_COUNT <= AGX_HEAP_ADDRESS_B, "all have room");
-   const uint64_t address = agx_bound_property(bound, AGX_IMAGE_ADDRESS);
-   memset(out, 0, AGX_HEAP_NUMBERS_B);
-   for (uint32_t i = AGX_IMAGE_WIDTH; i < AGX_IMAGE_PROPERTY_COUNT; i++) {
-      uint32_t value = (uint32_t)agx_bound_property(bound, (enum agx_image_property)i);
-      memcpy(out + (size_t)4 * i, &value, sizeof(value)); /* as uniforms: hosts are little-endian */
-   }
-   memcpy(out + AGX_HEAP_ADDRESS_B, &address, sizeof(address));
-}
-
-uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index, uint64_t value)
+uint64_t agx_binder_heap_address(const struct agx_binder *binder, uint32_t index, uint64_t value,
+                                 uint64_t heap_va)
 {
    uint64_t offset_B = 0;
+   if (binder->bound[index].heap)
+      return agx_heap_address(&binder->bound[index], value);
    for (uint32_t i = 0; i < binder->program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &binder->program->uniforms[i];
       if (slot->kind != AGX_UNIFORM_HEAP)
@@ -282,7 +322,7 @@ uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index,
          break;
       offset_B += part_B(binder, slot);
    }
-   return offset_B;
+   return heap_va + offset_B;
 }
 
 agx_status agx_binder_sampler(const struct agx_binder *binder, uint32_t index, uint64_t element,
@@ -303,19 +343,11 @@ static agx_status write_element(const struct agx_binder *binder,
                                 uint8_t *out)
 {
    struct agx_bound bound;
-   if (slot->value == AGX_HEAP_SAMPLERS) {
-      uint64_t number;
-      AGX_TRY(agx_binder_sampler(binder, slot->index, element, &number));
-      memcpy(out, &number, AGX_HEAP_SAMPLER_B); /* hosts are little-endian */
-      return AGX_OK;
-   }
    AGX_TRY(agx_binder_element(binder, slot->index, element, &bound));
-   if (slot->value == AGX_HEAP_IMAGES)
-      return agx_bound_pack_image(&bound, out);
-   if (slot->value != AGX_HEAP_NUMBERS)
-      return agx_bound_pack_texture(&bound, out);
-   write_numbers(&bound, out);
-   return AGX_OK;
+   agx_status status = agx_heap_write_part(binder->device, &bound, slot->value, out);
+   if (status != AGX_OK)
+      agx_error_prefix("dispatch of %s", binder->program->name);
+   return status;
 }
 
 agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out)
@@ -325,8 +357,8 @@ agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out)
       const struct agx_program_uniform *slot = &program->uniforms[i];
       if (slot->kind != AGX_UNIFORM_HEAP)
          continue;
-      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++)
-         AGX_TRY(write_element(binder, slot, e, out + (size_t)e * stride_of(slot)));
+      for (uint32_t e = 0; e < agx_binder_elements(binder, slot->index); e++)
+         AGX_TRY(write_element(binder, slot, e, out + (size_t)e * agx_heap_stride(slot->value)));
       out += part_B(binder, slot);
    }
    return AGX_OK;

@@ -35,6 +35,12 @@ void agx_binder_run(struct agx_binder *binder, const struct agx_program *program
 AGX_MUST_CHECK agx_status agx_binder_element(const struct agx_binder *binder, uint32_t index,
                                              uint32_t element, struct agx_bound *out_bound);
 
+/* How many elements of a binding the launch itself knows of. */
+static inline uint32_t agx_binder_elements(const struct agx_binder *binder, uint32_t index)
+{
+   return binder->bound[index].heap ? 0 : binder->bound[index].elements;
+}
+
 /* Says which of the bindings given is one too many, where they are more than those found: given
  * twice, or an element beyond its array's end. */
 AGX_MUST_CHECK agx_status agx_binder_refuse(const struct agx_binder *binder) __attribute__((cold));
@@ -62,6 +68,7 @@ AGX_MUST_CHECK agx_status agx_binder_sampler(const struct agx_binder *binder, ui
 /* Writes heap_B bytes: the descriptors and numbers of arrays. */
 AGX_MUST_CHECK agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out);
 
-/* Where in the heap the part begins that the slot of kind AGX_UNIFORM_HEAP with this index and
- * value names. */
-uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index, uint64_t value);
+/* Where the part begins that the slot of kind AGX_UNIFORM_HEAP with this index and value names: in
+ * a heap of the application's, or in the launch's own at heap_va. */
+uint64_t agx_binder_heap_address(const struct agx_binder *binder, uint32_t index, uint64_t value,
+                                 uint64_t heap_va);

@@ -9,14 +9,6 @@
 #include "base/util.h"
 #include "hal/memory/buffer.h"
 
-/* A robust kernel works without a buffer: there is nothing inside, and an address from which
- * sinks can be reached. */
-static void bind_nothing(const struct agx_device *device, struct agx_bound *out_bound)
-{
-   out_bound->address = agxw_device_null(agx_context_of(device)->winsys, &out_bound->sinks);
-   out_bound->length_B = 0;
-}
-
 static agx_status check_usage(const struct agx_program_binding *wanted,
                               const struct agx_buffer *buffer)
 {
@@ -75,7 +67,8 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
                       wanted->element);
    const struct agx_buffer_ref *ref = &binding->ref;
    if (!ref->buffer) {
-      bind_nothing(device, out);
+      /* A robust kernel works without one: there is nothing inside, and sinks can be reached. */
+      agx_bind_nothing_seen(device, out);
       return AGX_OK;
    }
    AGX_TRY(check_range(wanted, ref, device));

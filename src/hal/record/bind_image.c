@@ -145,7 +145,7 @@ static agx_status bind_view(const struct agx_program_binding *wanted,
    return status;
 }
 
-static void bind_null(const struct agx_device *device, struct agx_bound *out)
+void agx_bind_nothing_seen(const struct agx_device *device, struct agx_bound *out)
 {
    out->address = agxw_device_null(agx_context_of(device)->winsys, &out->sinks);
    out->length_B = 0;
@@ -183,8 +183,9 @@ static agx_status bind_texels(const struct agx_program_binding *wanted,
    return AGX_OK;
 }
 
-static agx_status bind(const struct agx_program_binding *wanted, const struct agx_binding *binding,
-                       struct agx_device *device, struct agx_bound *out)
+agx_status agx_bind_seen(const struct agx_program_binding *wanted,
+                         const struct agx_binding *binding, struct agx_device *device,
+                         struct agx_bound *out)
 {
    out->dim = wanted->dim;
    out->elements = 1;
@@ -200,14 +201,16 @@ static agx_status bind(const struct agx_program_binding *wanted, const struct ag
       if (binding && binding->ref.buffer)
          AGX_TRY(bind_texels(wanted, binding, device, out));
       else
-         bind_null(device, out);
+         agx_bind_nothing_seen(device, out);
    } else if (agx_binding_has_image(wanted->kind)) {
       if (!binding || !binding->image)
-         bind_null(device, out);
+         agx_bind_nothing_seen(device, out);
       else
          AGX_TRY(bind_view(wanted, binding, device, out));
    }
    if (!agx_binding_has_sampler(wanted->kind) || (!binding && wanted->elements))
+      return AGX_OK;
+   if (!binding->sampler && wanted->access & AGX_BINDING_HEAP)
       return AGX_OK;
    if (!binding->sampler)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel takes a sampler, and sampler is NULL");
@@ -223,7 +226,7 @@ agx_status agx_bind_image(const char *name, const struct agx_program_binding *wa
                           const struct agx_binding *binding, struct agx_device *device,
                           struct agx_bound *out_bound)
 {
-   agx_status status = bind(wanted, binding, device, out_bound);
+   agx_status status = agx_bind_seen(wanted, binding, device, out_bound);
    if (status != AGX_OK)
       agx_error_prefix("dispatch of %s: set %u binding %u element %u", name, wanted->set,
                        wanted->binding, binding ? binding->element : 0);

@@ -62,12 +62,16 @@ agx_status agx_bounds_note(struct agx_command_buffer *commands, const struct agx
    AGX_TRY(agx_bounds_note_program(commands, executable));
    if (binder->heap_B)
       AGX_TRY(agx_bounds_note_data(commands, heap_va, binder->heap_B));
-   for (uint32_t i = 0; i < program->binding_count; i++)
-      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      if (binder->bound[i].heap) /* nor what its descriptors will name */
+         AGX_TRY(add(commands, (struct agx_kmd_range){0, UINT64_MAX, commands->dispatch_count - 1,
+                                                      true, true}));
+      for (uint32_t e = 0; e < agx_binder_elements(binder, i); e++) {
          struct agx_bound bound;
          AGX_TRY(agx_binder_element(binder, i, e, &bound));
          AGX_TRY(agx_bounds_note_bound(commands, &program->bindings[i], &bound));
       }
+   }
    return AGX_OK;
 }
 

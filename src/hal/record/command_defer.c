@@ -76,6 +76,12 @@ agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
 {
    AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(agx_executable_check(dispatch->executable, commands->device));
+   if (dispatch->heap_count)
+      return AGX_FAIL(
+         AGX_UNIMPLEMENTED,
+         "%s: dispatch of %s takes descriptors from a heap, in a command buffer that was "
+         "made with table_slots: make it without",
+         commands->label, dispatch->executable->program->name);
    struct agx_deferred_command *entry =
       agx_deferred_add(&commands->deferred, AGX_DEFERRED_DISPATCH);
    if (!entry)

@@ -81,8 +81,12 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
    uint32_t found = 0;
    *out_needs_barrier = false;
    commands->hazards.launch_index++;
+   bool takes_anything = program->takes_addresses;
    for (uint32_t i = 0; i < program->binding_count; i++) {
-      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+      if (binder->bound[i].heap)
+         AGX_TRY(agx_launch_keep(commands, binder->bound[i].heap));
+      takes_anything |= binder->bound[i].heap != NULL;
+      for (uint32_t e = 0; e < agx_binder_elements(binder, i); e++) {
          struct agx_bound bound;
          AGX_TRY(agx_binder_element(binder, i, e, &bound));
          AGX_TRY(
@@ -92,7 +96,7 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
          found += bound.is_given;
       }
    }
-   if (program->takes_addresses)
+   if (takes_anything)
       *out_needs_barrier |= agx_hazard_access_anything(&commands->hazards);
    return agx_binder_check_given(binder, found);
 }
@@ -218,7 +222,7 @@ static agx_status check_elements(const struct agx_binder *binder)
    struct agx_bound bound;
    uint32_t found = 0;
    for (uint32_t i = 0; i < binder->program->binding_count; i++) {
-      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+      for (uint32_t e = 0; e < agx_binder_elements(binder, i); e++) {
          AGX_TRY(agx_binder_element(binder, i, e, &bound));
          found += bound.is_given;
       }

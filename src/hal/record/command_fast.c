@@ -239,9 +239,9 @@ static inline bool is_ordinary(const struct agx_command_buffer *commands,
                                const struct agx_executable *executable,
                                const struct agx_dispatch *dispatch)
 {
-   return executable && executable->template.is_fast && !agx_dispatch_has_dynamic_size(dispatch) &&
-          !agx_dispatch_is_indirect(dispatch) && executable->device == commands->device &&
-          agx_record_is_open(commands);
+   return executable && executable->template.is_fast && !dispatch->heap_count &&
+          !agx_dispatch_has_dynamic_size(dispatch) && !agx_dispatch_is_indirect(dispatch) &&
+          executable->device == commands->device && agx_record_is_open(commands);
 }
 
 /* Each way has a struct fast_call of its own, whose arrays are not cleared, so that the

@@ -156,7 +156,7 @@ AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *in
                                      : agx_launch_image(inputs, way, index, part->value, out_value);
    case AGX_UNIFORM_HEAP:
       if (way == AGX_LAUNCH_ANY)
-         *out_value = heap_va + agx_binder_heap_offset(inputs->binder, index, part->value);
+         *out_value = agx_binder_heap_address(inputs->binder, index, part->value, heap_va);
       return AGX_OK;
    case AGX_UNIFORM_SAMPLER:
       return way == AGX_LAUNCH_ANY

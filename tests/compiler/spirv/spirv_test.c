@@ -184,8 +184,6 @@ static const struct {
     "pointer of storage class Function as a value"},
    {"../../kernels/foreign/shared_stride", SpvOpPtrAccessChain, 0, 1, 19, AGX_INVALID_ARGUMENT,
     "pointer type 19 is of another storage class"},
-   {"../../kernels/foreign/unsized_buffers", SpvOpAccessChain, 1, 4, 21, AGX_UNIMPLEMENTED,
-    "dynamic index into an array of buffers without a length"},
    {"small_rounding", SpvOpDecorate, 0, 3, SpvFPRoundingModeRTZ, AGX_UNIMPLEMENTED,
     "FPRoundingMode 1 of floats of 8 bits, or of bfloat16, is not supported: use RTE (0)"},
    {"small_rounding", SpvOpTypeFloat, 0, 3, 4214, AGX_UNIMPLEMENTED,

@@ -65,9 +65,11 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
    if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
                 shader->name, AGX_PROGRAM_MAX_UNIFORMS);
-   uint32_t start = kind == AGX_UNIFORM_HEAP ? take_heap(shader) : take_halves(shader, halves);
+   bool is_heap = kind == AGX_UNIFORM_HEAP && agx_heap_part_is_hardware((uint32_t)value);
+   uint32_t start = is_heap ? take_heap(shader) : take_halves(shader, halves);
    bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_DATA_ADDRESS ||
-                     kind == AGX_UNIFORM_BUFFER_GUARD || (kind == AGX_UNIFORM_IMAGE && bits == 64);
+                     kind == AGX_UNIFORM_BUFFER_GUARD || kind == AGX_UNIFORM_HEAP ||
+                     (kind == AGX_UNIFORM_IMAGE && bits == 64);
    if (is_address && start + halves > BASE_HALVES)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
                 "%s: uniform registers: the address of binding %u would lie beyond half %u",

@@ -62,6 +62,9 @@ struct agxc_options {
    /* Of compute kernels: launches choose the workgroup size (the module's is the one without a
     * choice), and how many bytes the last workgroup array has. docs/hal/executables.md. */
    bool has_dynamic_local_size, has_dynamic_shared;
+   /* A bit for each set, below 32, whose descriptors the code is to find in memory, and no launch
+    * to read: AGX_BINDING_HEAP. */
+   uint32_t heap_sets;
    uint32_t index_B;                   /* bytes of an index: 1, 2, 4, or 0 for vertices in order */
    uint32_t debug;                     /* enum agxc_debug bits */
    const struct agx_host_alloc *alloc; /* NULL = malloc */

@@ -26,10 +26,8 @@ static const struct agx_isa_name limit_words[] = {
 };
 
 static const struct agx_isa_name part_words[] = {
-   {AGX_HEAP_TEXTURES, "textures"},
-   {AGX_HEAP_IMAGES, "images"},
-   {AGX_HEAP_NUMBERS, "numbers"},
-   {AGX_HEAP_SAMPLERS, "samplers"},
+   {AGX_HEAP_TEXTURES, "textures"}, {AGX_HEAP_IMAGES, "images"},   {AGX_HEAP_NUMBERS, "numbers"},
+   {AGX_HEAP_SAMPLERS, "samplers"}, {AGX_HEAP_BUFFERS, "buffers"},
 };
 
 static const struct agx_isa_name sysval_words[] = {

@@ -194,7 +194,8 @@ bool agxc_lower_buffer(struct agxc_shader *shader)
    agxc_index(shader);
    /* Few registers can be the base of a heap: those first. */
    agxc_foreach_instr_of (instr, shader)
-      if (instr->op == AGXC_OP_HEAP_ADDRESS)
+      if (instr->op == AGXC_OP_HEAP_ADDRESS &&
+          agx_heap_part_is_hardware((uint32_t)agxc_imm_part(instr)))
          (void)heap_of(shader, instr);
    agxc_foreach_instr_of_safe (instr, shader)
       lower_instr(&l, instr);

@@ -70,6 +70,7 @@ static void plan(struct samplers *s)
       uint32_t elements = shader->bindings[i].elements;
       if (s->place[i] != PLACE_INDEXED)
          continue;
+      elements = shader->bindings[i].access & AGX_BINDING_HEAP ? UINT32_MAX : elements;
       s->place[i] = elements <= s->left ? PLACE_REGISTERS : PLACE_TABLE;
       s->left -= elements <= s->left ? elements : 0;
    }

@@ -41,7 +41,12 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
    /* In a register of its own: so that no pass takes it for less than 0. */
    if (constant_B > AGXC_MAX_CONSTANT_B && !agxc_spv_robustness(s, p))
       constant = agxc_uniform_slot(s->shader, AGX_UNIFORM_CONSTANT, 0, constant_B, 32);
-   return agxc_spv_build2(s, AGXC_OP_IADD, p->dynamic, constant);
+   struct agxc_ref dynamic = p->dynamic;
+   /* What add_saturated left beyond the end stays there. */
+   if (constant_B && p->place == AGXC_SPV_PLACE_GLOBAL &&
+       agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO)
+      dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, dynamic, agxc_spv_u32(UINT32_MAX - constant_B));
+   return agxc_spv_build2(s, AGXC_OP_IADD, dynamic, constant);
 }
 
 enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)

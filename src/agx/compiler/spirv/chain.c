@@ -5,7 +5,7 @@
  *
  * A byte offset is `(index << shift or index * stride) + constant`, which selection can match. A
  * constant index into an array of buffers names one more binding; a dynamic one chooses address
- * and size by a tree of selects.
+ * and size by a tree of selects, or, of many, loads them from the heap.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
@@ -88,12 +88,9 @@ static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
 {
    struct agxc_ref index = agxc_spv_index(s, id);
    struct agxc_spv_type *block = p->type->elem;
-   if (p->var->is_unsized && (index.kind != AGXC_IMM || index.imm >= p->var->elements))
-      agxc_spv_missing(s,
-                       "dynamic index into an array of buffers without a length (capability "
-                       "RuntimeDescriptorArray): give it a length, use constant indices, or pass "
-                       "addresses (PhysicalStorageBuffer)");
-   if (index.kind == AGXC_IMM) {
+   if (p->var->in_heap) {
+      agxc_spv_look_up_buffer(s, p, index);
+   } else if (index.kind == AGXC_IMM) {
       p->element = (uint32_t)AGX_MIN((uint64_t)index.imm, p->var->elements - 1);
       p->is_array = false;
    } else {
@@ -102,27 +99,17 @@ static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    p->type = block;
 }
 
-/* An index that may lie behind the end is the last one, if the code is to be robust. */
 static void step_into_handle(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
 {
    struct agxc_ref index = agxc_spv_index(s, id);
    bool is_sized = p->var->elements != AGX_PROGRAM_UNSIZED;
-   bool is_robust = s->shader->options->robustness != AGXC_ROBUST_NONE;
    p->type = p->type->elem;
    p->is_array = false;
-   if (index.kind == AGXC_IMM && index.imm < AGX_PROGRAM_MAX_ELEMENTS) {
+   if (index.kind == AGXC_IMM && index.imm < AGX_PROGRAM_MAX_ELEMENTS && !p->var->in_heap)
       p->element =
          is_sized ? AGX_MIN((uint32_t)index.imm, p->var->elements - 1) : (uint32_t)index.imm;
-      return;
-   }
-   p->dynamic = index;
-   if (!is_robust)
-      return;
-   struct agxc_ref count = agxc_spv_u32(p->var->elements);
-   if (!is_sized)
-      count = agxc_spv_image_info(s, p, AGX_IMAGE_ELEMENTS);
-   count = agxc_spv_build2(s, AGXC_OP_ISUB, count, agxc_spv_u32(1));
-   p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, index, count);
+   else
+      p->dynamic = agxc_spv_clamp_element(s, p, index);
 }
 
 /* Of memory behind an address, which an index of any width reaches. */

@@ -35,8 +35,12 @@ static void scan_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
    for (uint32_t i = 1; i < agxc_spv_operand_count(in); i++)
       if (!is_constant(s, agxc_spv_operand(s, in, i)))
          agxc_spv_id(s, root)->is_indexed = true;
-   if (agxc_spv_operand_count(in) < 2 || !is_constant(s, agxc_spv_operand(s, in, 1)))
+   if (agxc_spv_operand_count(in) < 2)
       return;
+   if (!is_constant(s, agxc_spv_operand(s, in, 1))) {
+      agxc_spv_id(s, root)->is_array_indexed = true;
+      return;
+   }
    const struct agxc_spv_id *index = agxc_spv_id(s, agxc_spv_operand(s, in, 1));
    uint64_t first = index->type->kind == AGXC_SPV_INT ? (uint64_t)index->refs[0].imm : 0;
    agxc_spv_id(s, root)->elements =
@@ -77,11 +81,19 @@ void agxc_spv_scan_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in)
    }
 }
 
-static bool parameter_is_indexed(struct agxc_spv *s, const struct agxc_spv_passing *passing)
+/* Returns whether the root learns something of the parameter that it is passed for. */
+static bool learn(struct agxc_spv *s, const struct agxc_spv_passing *passing,
+                  struct agxc_spv_id *root)
 {
    const struct agxc_spv_id *function = agxc_spv_id(s, passing->function);
-   return function->kind == AGXC_SPV_ID_FUNCTION && passing->i < function->function->param_count &&
-          agxc_spv_id(s, function->function->params[passing->i])->is_indexed;
+   if (function->kind != AGXC_SPV_ID_FUNCTION || passing->i >= function->function->param_count)
+      return false;
+   const struct agxc_spv_id *parameter = agxc_spv_id(s, function->function->params[passing->i]);
+   const bool learns = (parameter->is_indexed && !root->is_indexed) ||
+                       (parameter->is_array_indexed && !root->is_array_indexed);
+   root->is_indexed |= parameter->is_indexed;
+   root->is_array_indexed |= parameter->is_array_indexed;
+   return learns;
 }
 
 /* Each round goes up one call; calls nest only so deep. */
@@ -90,11 +102,7 @@ void agxc_spv_propagate_indexed(struct agxc_spv *s)
    bool grew = true;
    for (uint32_t round = 0; grew && round <= AGXC_SPV_MAX_CALL_DEPTH; round++) {
       grew = false;
-      for (const struct agxc_spv_passing *p = s->passings; p; p = p->next) {
-         struct agxc_spv_id *root = agxc_spv_id(s, p->root);
-         if (root->is_indexed || !parameter_is_indexed(s, p))
-            continue;
-         root->is_indexed = grew = true;
-      }
+      for (const struct agxc_spv_passing *p = s->passings; p; p = p->next)
+         grew |= learn(s, p, agxc_spv_id(s, p->root));
    }
 }

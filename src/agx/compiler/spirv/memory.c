@@ -133,6 +133,8 @@ static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
    if (p->coherent || is_volatile)
       return AGXC_ACCESS_COHERENT | restricted;
    /* Where aliases are allowed, NonWritable leaves other bindings free to write. */
+   if (p->is_constant)
+      return AGXC_ACCESS_CONST;
    if (p->var && (p->var->is_uniform || (p->var->restricted && p->not_writable)))
       return AGXC_ACCESS_CONST | restricted;
    return restricted;

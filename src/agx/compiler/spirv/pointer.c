@@ -8,9 +8,6 @@
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"
 
-/* Buffers of an array that an index may choose from: each takes six uniform halves. */
-#define MAX_CHOICES 32
-
 static void need_no_matrix(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    bool is_part =
@@ -53,15 +50,22 @@ static struct agxc_ref choose(struct agxc_spv *s, const struct agxc_ref *parts, 
                           high);
 }
 
+/* From now on it leads to one of its variable's buffers, whose address and size are these. */
+static void lead_to(struct agxc_spv_pointer *p, struct agxc_ref base, struct agxc_ref size)
+{
+   p->is_constant = p->var->is_uniform || (p->var->restricted && p->not_writable);
+   p->not_writable |= p->var->is_uniform;
+   p->place = AGXC_SPV_PLACE_GLOBAL;
+   p->base = base;
+   p->size = size;
+   p->var = NULL;
+}
+
 void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index)
 {
-   struct agxc_ref bases[MAX_CHOICES], sizes[MAX_CHOICES];
+   struct agxc_ref bases[AGXC_SPV_MAX_CHOICES], sizes[AGXC_SPV_MAX_CHOICES];
    uint32_t count = p->var->elements;
-   if (count > MAX_CHOICES)
-      agxc_spv_missing(s,
-                       "dynamic index into an array of %u buffers, at most %u: use shorter arrays, "
-                       "constant indices, or addresses (PhysicalStorageBuffer)",
-                       count, MAX_CHOICES);
+   agx_assert(count <= AGXC_SPV_MAX_CHOICES); /* else it is in the heap */
    p->is_array = false;
    for (p->element = 0; p->element < count; p->element++) {
       uint32_t binding = point_at(s, p);
@@ -69,11 +73,48 @@ void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
       sizes[p->element] = agxc_build_buffer_size(&s->b, binding);
    }
    p->element = 0;
-   p->not_writable |= p->var->is_uniform;
-   p->place = AGXC_SPV_PLACE_GLOBAL;
-   p->base = choose(s, bases, 0, count, index);
-   p->size = choose(s, sizes, 0, count, index);
-   p->var = NULL;
+   lead_to(p, choose(s, bases, 0, count, index), choose(s, sizes, 0, count, index));
+}
+
+struct agxc_ref agxc_spv_clamp_element(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                       struct agxc_ref index)
+{
+   if (s->shader->options->robustness == AGXC_ROBUST_NONE)
+      return index;
+   struct agxc_ref count = agxc_spv_u32(p->var->elements);
+   if (p->var->elements == AGX_PROGRAM_UNSIZED)
+      count = agxc_spv_image_info(s, p, AGX_IMAGE_ELEMENTS);
+   count = agxc_spv_build2(s, AGXC_OP_ISUB, count, agxc_spv_u32(1));
+   return agxc_spv_build2(s, AGXC_OP_UMIN, index, count);
+}
+
+void agxc_spv_look_up_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index)
+{
+   struct agxc_ref words[3];
+   p->is_array = false;
+   if (p->var->elements)
+      index = agxc_spv_clamp_element(s, p, index);
+   struct agxc_ref heap = agxc_build_heap_address(&s->b, point_at(s, p), AGX_HEAP_BUFFERS);
+   struct agxc_ref place = agxc_spv_build2(s, AGXC_OP_IMUL, index, agxc_spv_u32(AGX_HEAP_BUFFER_B));
+   agxc_split(
+      &s->b,
+      agxc_build_load_global(&s->b, 32, 3, heap, place, AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT),
+      words);
+   lead_to(p, agxc_spv_build2(s, AGXC_OP_PACK64, words[0], words[1]), words[2]);
+}
+
+struct agxc_spv_pointer *agxc_spv_pointer_in_heap(struct agxc_spv *s, struct agxc_spv_pointer *p)
+{
+   const bool is_handle = p->place == AGXC_SPV_PLACE_HANDLE;
+   if (!(is_handle || p->place == AGXC_SPV_PLACE_BUFFER) || !p->var->in_heap || p->is_array ||
+       !s->b.block || p->dynamic.kind != AGXC_NONE)
+      return p;
+   p = agxc_spv_pointer_copy(s, p);
+   if (is_handle)
+      p->dynamic = agxc_spv_u32(0);
+   else
+      agxc_spv_look_up_buffer(s, p, agxc_spv_u32(0));
+   return p;
 }
 
 /* Of an address there is no offset left. */

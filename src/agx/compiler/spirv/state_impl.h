@@ -43,6 +43,9 @@
 #define AGXC_SPV_MAX_EMITTED    (4u << 20) /* instructions after inlining */
 #define AGXC_SPV_MAX_SELECTS    64u        /* scalars that one dynamic index may choose from */
 #define AGXC_SPV_MAX_DYNAMIC    4          /* dynamic indices in one register pointer */
+/* Buffers of an array that an index may choose from without the heap: each takes six uniform
+ * halves. */
+#define AGXC_SPV_MAX_CHOICES 32
 
 /* ---- types ------------------------------------------------------------- */
 
@@ -150,11 +153,12 @@ struct agxc_spv_id {
    struct agxc_spv_region *region;
    struct agxc_block *def_block;
    uint32_t instance;
-   uint32_t slots;       /* first slot + 1 when a use outside the region needed slots */
-   bool depends_on_size; /* a constant that becomes a value: see dynamic_size.c */
-   uint32_t root;        /* pointers: the variable or parameter that a chain starts from, or 0 */
-   bool is_indexed;      /* of such a root: something indexes it dynamically */
-   uint32_t elements;    /* of such a root: no constant is its first index from here on */
+   uint32_t slots;        /* first slot + 1 when a use outside the region needed slots */
+   bool depends_on_size;  /* a constant that becomes a value: see dynamic_size.c */
+   uint32_t root;         /* pointers: the variable or parameter that a chain starts from, or 0 */
+   bool is_indexed;       /* of such a root: something indexes it dynamically, */
+   bool is_array_indexed; /* and by its first index */
+   uint32_t elements;     /* of such a root: no constant is its first index from here on */
 };
 
 /* ---- pointers ---------------------------------------------------------- */
@@ -186,8 +190,9 @@ struct agxc_spv_pointer {
    bool is_array;            /* BUFFER, HANDLE: the array as a whole */
    uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
    bool row_major, not_writable, coherent;
-   bool is_address; /* GLOBAL: of storage class PhysicalStorageBuffer */
-   bool is_block;   /* SHARED: laid out by the module */
+   bool is_address;  /* GLOBAL: of storage class PhysicalStorageBuffer */
+   bool is_block;    /* SHARED: laid out by the module */
+   bool is_constant; /* GLOBAL: nothing writes there */
    /* The rest: const_B + sum of index * stride_B, index < count. Slots and builtins
     * count four bytes per scalar. */
    uint32_t dynamic_count;
@@ -210,6 +215,7 @@ struct agxc_spv_variable {
     * 0. HANDLE: AGX_PROGRAM_UNSIZED too. */
    uint32_t elements;
    bool is_unsized; /* BUFFER: an array without a length, of which constants name elements */
+   bool in_heap;    /* BUFFER, HANDLE: code finds its descriptors in memory: AGX_BINDING_HEAP */
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
    bool allocated;

@@ -192,7 +192,7 @@ struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
       return agxc_spv_pointer_from(s, type, value);
    }
    if (!entry->region || entry->region->open)
-      return entry->pointer;
+      return agxc_spv_pointer_in_heap(s, entry->pointer);
    struct agxc_spv_pointer *p = agxc_spv_pointer_copy(s, entry->pointer);
    struct agxc_ref *refs[3 + AGXC_SPV_MAX_DYNAMIC] = {&p->dynamic, &p->base, &p->size};
    struct agxc_ref from[AGX_COUNT(refs)] = {0}, to[AGX_COUNT(refs)];

@@ -82,6 +82,13 @@ struct agxc_ref agxc_spv_apply_float_modes(struct agxc_spv *s, struct agxc_ref r
 struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p);
 /* Makes a pointer to an array of buffers one to the buffer that index tells when it runs. */
 void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
+/* The same of a variable whose descriptors are in the heap, array or not. */
+void agxc_spv_look_up_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
+/* The pointer, or where it is of a variable in the heap that is no array, one that says so. */
+struct agxc_spv_pointer *agxc_spv_pointer_in_heap(struct agxc_spv *s, struct agxc_spv_pointer *p);
+/* An index into p's array; where code is to be robust, at most the last element's. */
+struct agxc_ref agxc_spv_clamp_element(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                       struct agxc_ref index);
 /* The pointer that such scalars of a pointer type mean. */
 struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
                                                const struct agxc_ref *refs);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define MAX_BUFFERS (1u << 20) /* elements of all arrays; few of them may be used */
+#define MAX_BUFFERS (1u << 21) /* elements of all arrays; few of them may be used */
 
 static const struct {
    uint32_t storage;
@@ -55,9 +55,9 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
          block->kind == AGXC_SPV_ARRAY ? AGX_MAX(block->count, 1u) : AGX_PROGRAM_UNSIZED;
       block = block->elem;
    }
-   if (var->elements > AGX_PROGRAM_MAX_ELEMENTS && var->elements != AGX_PROGRAM_UNSIZED)
+   if (var->elements > AGX_PROGRAM_MAX_HEAP_ELEMENTS && var->elements != AGX_PROGRAM_UNSIZED)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u %s, at most %u", var->elements,
-                     is_handle ? "images or samplers" : "buffers", AGX_PROGRAM_MAX_ELEMENTS);
+                     is_handle ? "images or samplers" : "buffers", AGX_PROGRAM_MAX_HEAP_ELEMENTS);
    if (block->kind == AGXC_SPV_ARRAY)
       agxc_spv_missing(s, "array of arrays of %s is not supported: use one array",
                        is_handle ? "images or samplers" : "buffers");
@@ -319,7 +319,8 @@ static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable
 {
    const struct agxc_options *options = s->shader->options;
    if (var->place != AGXC_SPV_PLACE_BUFFER)
-      return kind_of(s, var) == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER && !var->elements
+      return kind_of(s, var) == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER && !var->elements &&
+                   !var->in_heap
                 ? AGX_PROGRAM_ROBUST_ZERO
                 : AGX_PROGRAM_ROBUST_OFF;
    return agxc_spv_asked_robustness(options, var->set, var->binding);
@@ -358,23 +359,29 @@ static void combine_kinds(struct agxc_spv *s, struct agxc_spv_variable **group, 
    *out_dim = dim;
 }
 
-/* Several variables may name one binding; the longest array decides how many there are. */
+/* Several variables may name one binding; the longest array decides how many there are, and one
+ * that must be in the heap where all are. */
 static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
 {
    uint32_t first = s->binding_count, elements = 1, kind, dim;
-   bool is_handle = group[0]->place == AGXC_SPV_PLACE_HANDLE;
-   for (uint32_t i = 0; i < count; i++)
+   bool is_handle = group[0]->place == AGXC_SPV_PLACE_HANDLE, in_heap = false;
+   for (uint32_t i = 0; i < count; i++) {
       elements = AGX_MAX(elements, group[i]->elements);
+      in_heap |= group[i]->in_heap;
+   }
+   for (uint32_t i = 0; i < count; i++)
+      group[i]->in_heap = in_heap;
    combine_kinds(s, group, count, &kind, &dim);
-   for (uint32_t e = 0; e < (is_handle ? 1 : elements); e++)
+   for (uint32_t e = 0; e < (is_handle || in_heap ? 1 : elements); e++)
       s->bindings[s->binding_count++] = (struct agx_program_binding){
          .set = group[0]->set,
          .binding = group[0]->binding,
          .kind = kind,
+         .access = in_heap ? AGX_BINDING_HEAP : 0u,
          .dim = dim,
          .element = e,
          .robustness = robustness_of(s, group[0]),
-         .elements = is_handle && group[0]->elements ? elements : 0,
+         .elements = in_heap || (is_handle && group[0]->elements) ? elements : 0,
       };
    if (!is_handle)
       s->pointer_robustness =
@@ -384,7 +391,7 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
       const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
       var->index = first;
       var->restricted &= count == 1; /* else several names for one buffer */
-      if (is_handle)
+      if (is_handle || in_heap)
          continue;
       for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
          s->bindings[first + e].min_size_B =
@@ -392,17 +399,35 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
    }
 }
 
-/* Arrays of buffers without a length end behind the last element that a constant names. */
+/* Decides where descriptors are: in memory where the caller says so, and of arrays of buffers,
+ * where an index chooses from many. */
+static bool is_in_heap(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   if (var->place != AGXC_SPV_PLACE_BUFFER && var->place != AGXC_SPV_PLACE_HANDLE)
+      return false;
+   if (var->set < 32 && s->shader->options->heap_sets >> var->set & 1)
+      return true;
+   return var->place == AGXC_SPV_PLACE_BUFFER && var->elements > AGXC_SPV_MAX_CHOICES &&
+          agxc_spv_id(s, var->id)->is_array_indexed;
+}
+
+/* Arrays of buffers without a length end behind the last element that a constant names, but in the
+ * heap. */
 static void size_arrays(struct agxc_spv *s)
 {
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next) {
-      if (!var->is_unsized)
+      var->in_heap = is_in_heap(s, var);
+      if (var->in_heap || var->place != AGXC_SPV_PLACE_BUFFER) {
+         count_bindings(s, var->is_unsized);
          continue;
-      var->elements = AGX_MAX(agxc_spv_id(s, var->id)->elements, 1u);
+      }
+      if (var->is_unsized) {
+         var->elements = AGX_MAX(agxc_spv_id(s, var->id)->elements, 1u);
+         count_bindings(s, var->elements);
+      }
       if (var->elements > AGX_PROGRAM_MAX_ELEMENTS)
          agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "element %u of array %u of buffers, at most %u",
                         var->elements - 1, var->id, AGX_PROGRAM_MAX_ELEMENTS - 1);
-      count_bindings(s, var->elements);
    }
 }
 
