@@ -5,6 +5,7 @@
 #include "vulkan/format.h"
 
 #include "vulkan/image.h"
+#include "vulkan/memory.h"
 
 const struct agxvk_format *agxvk_format_find(VkFormat format)
 {
@@ -149,6 +150,32 @@ static uint32_t level_count(uint32_t side)
    return 32 - (uint32_t)__builtin_clz(side);
 }
 
+/* Tiles are known to this driver alone: without modifiers, of which there are none here, others
+ * understand rows. */
+static bool write_external(const VkPhysicalDeviceImageFormatInfo2 *info,
+                           VkImageFormatProperties2 *out)
+{
+   const VkPhysicalDeviceExternalImageFormatInfo *asked =
+      agxvk_find(info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
+   VkExternalImageFormatProperties *external =
+      (void *)agxvk_find(out->pNext, VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES);
+   VkExternalMemoryProperties properties = {0};
+   if (asked && asked->handleType) {
+      properties = agxvk_external_memory(asked->handleType);
+      if (!properties.externalMemoryFeatures)
+         return false;
+      if (info->tiling != VK_IMAGE_TILING_LINEAR) {
+         if (asked->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT)
+            return false;
+         properties.exportFromImportedHandleTypes = properties.compatibleHandleTypes =
+            VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+      }
+   }
+   if (external)
+      external->externalMemoryProperties = properties;
+   return true;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetPhysicalDeviceImageFormatProperties2(
    VkPhysicalDevice physicalDevice, const VkPhysicalDeviceImageFormatInfo2 *pInfo,
    VkImageFormatProperties2 *pOut)
@@ -157,7 +184,7 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetPhysicalDeviceImageFormatProperties2(
    const bool is_3d = pInfo->type == VK_IMAGE_TYPE_3D, is_1d = pInfo->type == VK_IMAGE_TYPE_1D;
    const uint32_t side = is_3d ? limits->maxImageDimension3D : limits->maxImageDimension2D;
    pOut->imageFormatProperties = (VkImageFormatProperties){0};
-   if (!is_supported(pInfo))
+   if (!is_supported(pInfo) || !write_external(pInfo, pOut))
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
    const bool one_level = pInfo->tiling == VK_IMAGE_TILING_LINEAR || is_atomic(pInfo);
    pOut->imageFormatProperties = (VkImageFormatProperties){

@@ -19,33 +19,52 @@ static void count(struct agxvk_device *device, uint64_t grown_B)
    __atomic_fetch_add(&device->physical->memory_used_B, grown_B, __ATOMIC_RELAXED);
 }
 
+/* New memory: the application's own, or for others to have, too. */
+static VkResult allocate(struct agxvk_device *device, const VkMemoryAllocateInfo *info,
+                         struct agx_buffer **out)
+{
+   const VkExportMemoryAllocateInfo *export =
+      agxvk_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+   const bool is_shared = export && export->handleTypes;
+   const struct agx_buffer_desc desc = {
+      .size = sizeof(desc),
+      .size_B = info->allocationSize,
+      .flags = agxvk_memory_types[info->memoryTypeIndex].flags,
+      .usage = is_shared ? AGX_USAGE_TRANSFER | AGX_USAGE_DISPATCH | AGX_USAGE_MAPPING |
+                              AGX_USAGE_SHARING_EXPORT
+                         : 0u,
+   };
+   agx_status status = agx_buffer_create(device->core, &desc, out);
+   /* Sizes beyond what the GPU can address are refused as such. */
+   return status == AGX_INVALID_ARGUMENT ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                                         : agxvk_memory_result(device, status);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_AllocateMemory(VkDevice device_handle,
                                                     const VkMemoryAllocateInfo *pAllocateInfo,
                                                     const VkAllocationCallbacks *pAllocator,
                                                     VkDeviceMemory *pMemory)
 {
    struct agxvk_device *device = agxvk_device_of(device_handle);
+   const VkImportMemoryFdInfoKHR *import =
+      agxvk_find(pAllocateInfo->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
    struct agxvk_memory *memory =
       agxvk_object_create(device, pAllocator, sizeof(*memory), VK_OBJECT_TYPE_DEVICE_MEMORY);
    if (!memory)
       return VK_ERROR_OUT_OF_HOST_MEMORY;
-   const struct agx_buffer_desc desc = {
-      .size = sizeof(desc),
-      .size_B = pAllocateInfo->allocationSize,
-      .flags = agxvk_memory_types[pAllocateInfo->memoryTypeIndex].flags,
-   };
-   agx_status status = agx_buffer_create(device->core, &desc, &memory->core);
-   if (status != AGX_OK) {
+   VkResult result =
+      import && import->handleType
+         ? agxvk_memory_import(device, import->fd, pAllocateInfo->allocationSize, &memory->core)
+         : allocate(device, pAllocateInfo, &memory->core);
+   if (result != VK_SUCCESS) {
       agxvk_object_destroy(device, pAllocator, memory);
-      /* Sizes beyond what the GPU can address are refused as such. */
-      return status == AGX_INVALID_ARGUMENT ? VK_ERROR_OUT_OF_DEVICE_MEMORY
-                                            : agxvk_memory_result(device, status);
+      return result;
    }
    struct agx_buffer_info info = {.size = sizeof(info)};
    agx_buffer_get_info(memory->core, &info);
    memory->object.core = memory->core;
    memory->address = info.address;
-   memory->size_B = desc.size_B;
+   memory->size_B = pAllocateInfo->allocationSize;
    count(device, memory->size_B);
    *pMemory = agxvk_memory_handle(memory);
    return VK_SUCCESS;

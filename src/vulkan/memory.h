@@ -42,6 +42,12 @@ struct agxvk_buffer_view {
    const char *format; /* as the HAL names it */
 };
 
+/* Memory that others made: takes fd, a dma-buf, over when it succeeds. size_B 0: all of it. */
+VkResult agxvk_memory_import(struct agxvk_device *device, int fd, uint64_t size_B,
+                             struct agx_buffer **out_buffer);
+/* What memory of images and buffers can be exchanged as, by handle type. */
+VkExternalMemoryProperties agxvk_external_memory(VkExternalMemoryHandleTypeFlagBits type);
+
 AGXVK_OBJECT(memory, VkDeviceMemory)
 AGXVK_OBJECT(buffer, VkBuffer)
 AGXVK_OBJECT(buffer_view, VkBufferView)

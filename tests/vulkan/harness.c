@@ -95,9 +95,10 @@ void vk_close_instance(struct vk *vk)
 static void create_device(struct vk *vk)
 {
    static const float priority = 1.0f;
-   static const char *const extensions[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,
-                                            VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
-                                            VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
+   static const char *const extensions[] = {
+      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
+      VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
+      VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
    VkPhysicalDeviceVulkan13Features features13 = {
@@ -119,17 +120,16 @@ static void create_device(struct vk *vk)
                                     .pNext = &features,
                                     .queueCreateInfoCount = 2,
                                     .pQueueCreateInfos = queues,
-                                    .enabledExtensionCount = 3,
+                                    .enabledExtensionCount =
+                                       sizeof(extensions) / sizeof(extensions[0]),
                                     .ppEnabledExtensionNames = extensions};
    assert_vk(vkCreateDevice(vk->physical, &info, NULL, &vk->device));
    vkGetDeviceQueue(vk->device, 0, 0, &vk->queue);
    vkGetDeviceQueue(vk->device, 1, 0, &vk->other);
 }
 
-int vk_open(void **state)
+void vk_open_device(struct vk *vk)
 {
-   struct vk *vk = calloc(1, sizeof(*vk));
-   vk_open_instance(vk);
    create_device(vk);
    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
@@ -142,6 +142,20 @@ int vk_open(void **state)
                                                    .pPoolSizes = sizes};
    assert_vk(vkCreateCommandPool(vk->device, &pool, NULL, &vk->pool));
    assert_vk(vkCreateDescriptorPool(vk->device, &descriptors, NULL, &vk->descriptors));
+}
+
+void vk_close_device(struct vk *vk)
+{
+   vkDestroyDescriptorPool(vk->device, vk->descriptors, NULL);
+   vkDestroyCommandPool(vk->device, vk->pool, NULL);
+   vkDestroyDevice(vk->device, NULL);
+}
+
+int vk_open(void **state)
+{
+   struct vk *vk = calloc(1, sizeof(*vk));
+   vk_open_instance(vk);
+   vk_open_device(vk);
    *state = vk;
    return 0;
 }
@@ -149,9 +163,7 @@ int vk_open(void **state)
 int vk_close(void **state)
 {
    struct vk *vk = *state;
-   vkDestroyDescriptorPool(vk->device, vk->descriptors, NULL);
-   vkDestroyCommandPool(vk->device, vk->pool, NULL);
-   vkDestroyDevice(vk->device, NULL);
+   vk_close_device(vk);
    vk_close_instance(vk);
    free(vk);
    return 0;

@@ -9,6 +9,8 @@
 
 #include "support/support.h"
 
+#define VK_COMMAND(vk, name) (PFN_##name) vkGetDeviceProcAddr((vk)->device, #name)
+
 #define assert_vk(call) assert_int_equal(call, VK_SUCCESS)
 
 struct vk {
@@ -44,6 +46,9 @@ int vk_close(void **state);
 /* An instance with nothing but its messenger, for tests that make devices. */
 void vk_open_instance(struct vk *vk);
 void vk_close_instance(struct vk *vk);
+/* A device with its pools on the instance: another one, where vk is a copy. */
+void vk_open_device(struct vk *vk);
+void vk_close_device(struct vk *vk);
 
 /* Mapped for good, zeroed. */
 struct vk_buffer vk_buffer(struct vk *vk, VkDeviceSize size);
