@@ -117,7 +117,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_buffer_fill(struct agx_buffer *buffer, uin
 
 enum agx_buffer_state {
    AGX_BUFFER_LIVE = 0,
-   AGX_BUFFER_RESERVED = 1, /* it has an address, but no memory yet */
+   AGX_BUFFER_RESERVED = 1, /* it has no memory yet, but an address (AGX_POOL_SOURCE_PAGES) */
    AGX_BUFFER_DEAD = 2,     /* it has none any more */
 };
 

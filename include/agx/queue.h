@@ -87,7 +87,9 @@ enum agx_alloca_flags {
  * reference and its address for good (NULL when agx_submit fails). It may be recorded at once; what
  * uses it must wait for the operation's signals. Its contents are undefined. While the pool is at
  * its limit the operation waits for memory that is given back; when the device has no more, its
- * signals fail with AGX_RESOURCE_EXHAUSTED. Operation flags: enum agx_alloca_flags. */
+ * signals fail with AGX_RESOURCE_EXHAUSTED. Out of AGX_POOL_CALLER the source's failure comes by
+ * the signals, or here, and the buffer may have no address (0) until its turn has come: see
+ * AGX_POOL_SOURCE_PAGES. Operation flags: enum agx_alloca_flags. */
 struct agx_op_alloca {
    struct agx_pool *pool; /* NULL: the device's own */
    uint64_t size_B;       /* 0 to 2^37; one of 0 bytes has an address too */

@@ -52,6 +52,7 @@ static const char *const others[] = {
    "agx_device_begin_capture",
    "agx_device_cancel",
    "agx_device_get_cache_stats",
+   "agx_device_get_frontier",
    "agx_device_get_heaps",
    "agx_device_end_capture",
    "agx_device_get_info",
@@ -87,6 +88,7 @@ static const char *const others[] = {
    "agx_instance_enumerate",
    "agx_instance_get_device_info",
    "agx_pool_get_stats",
+   "agx_pool_notify", /* pool_device_test, caller_pool_test */
    "agx_pool_trim",
    "agx_profile_end",
    "agx_profile_flush",

@@ -183,7 +183,7 @@ static void bad_pools_are_refused(void **state)
       struct agx_pool_desc desc;
       const char *part;
    } bad[] = {
-      {{.strategy = 3}, "strategy 3"},
+      {{.strategy = 4}, "strategy 4"},
       {{.strategy = AGX_POOL_FIXED}, "block size 0"},
       {{.block_B = 1}, "block size 1"},
       {{.slab_B = (1ull << 37) + 1}, "137438953473"},

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frontiers: how far each queue of a device has come, or must come before something may happen.
- * Pools compare them to decide who may have a block, submissions to decide when they are over.
+ * Arithmetic of frontiers (agx/pool.h): how far each queue of a device has come, or must come
+ * before something may happen. Pools compare them to decide who may have a block, submissions to
+ * decide when they are over.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define AGX_MAX_QUEUES 8 /* of a device */
-
-/* An epoch for each queue: n stands for the end of the queue's n-th submission to the kernel.
- * Zeros: nothing is left to wait for. */
-struct agx_frontier {
-   uint64_t epochs[AGX_MAX_QUEUES];
-};
+#include "agx/pool.h"
 
 /* Makes *frontier the later of the two, queue by queue. */
 static inline void agx_frontier_merge(struct agx_frontier *frontier,

@@ -65,6 +65,8 @@ PINNED(agx_profile_counter, 16); /* arrays that the library gives */
 PINNED(agx_image_region, 32);    /* its functions know no size */
 PINNED(agx_watch, 88);           /* the program's memory, which the library writes to */
 PINNED(agx_observer, 88);        /* the same */
+PINNED(agx_frontier, 64);        /* its functions know no size */
+PINNED(agx_pool_grant, 112);     /* the same: a source fills it */
 PINNED(agx_alloc_callbacks, 24);
 PINNED(agx_release_callback, 16); /* passed by value */
 

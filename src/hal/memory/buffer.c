@@ -223,21 +223,22 @@ agx_status agx_buffer_invalidate(struct agx_buffer *buffer, uint64_t offset_B, u
 
 void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info)
 {
+   const bool is_placed = agx_buffer_is_placed(buffer);
    struct agx_buffer_info info = {
       .size_B = buffer->size_B,
-      .address = buffer->address,
+      .address = is_placed ? buffer->address : 0,
       .state = atomic_load_explicit(&buffer->state, memory_order_acquire),
       .flags = buffer->flags,
       .memory = buffer->memory,
       .usage = buffer->usage,
       .access = buffer->access,
       .heap = agx_heap_of(buffer->memory),
-      .is_exportable = agxw_bo_is_shareable(buffer->bo) &&
+      .is_exportable = is_placed && agxw_bo_is_shareable(buffer->bo) &&
                        (buffer->usage & (AGX_USAGE_SHARING_EXPORT | AGX_USAGE_TIMESTAMPS)) !=
                           AGX_USAGE_TIMESTAMPS,
       .is_imported = buffer->is_imported,
-      .allocation_B = agxw_bo_size(buffer->bo),
-      .offset_B = buffer->offset_B,
+      .allocation_B = is_placed ? agxw_bo_size(buffer->bo) : 0,
+      .offset_B = is_placed ? buffer->offset_B : 0,
       .queues = buffer->storage ? buffer->storage->queues(buffer) : 0,
    };
    if (buffer->is_reservation && !agx_is_inherited(buffer) && agx_vmem_is_empty(buffer))

@@ -38,6 +38,8 @@ struct agx_buffer {
    _Atomic uint32_t state;           /* enum agx_buffer_state */
    _Atomic uint32_t mappings;        /* agx_buffer_map_range without its agx_buffer_unmap */
    bool is_imported, is_reservation; /* agx_vmem_reserve */
+   /* While it is AGX_BUFFER_RESERVED there are no addresses, nor bo (AGX_POOL_CALLER). */
+   bool has_late_address;
    /* Imported, and `host` is all of it: its addresses have no memory behind them, so that what gets
     * there by mistake faults. */
    bool is_host_only;
@@ -86,6 +88,14 @@ void agx_buffer_fini(struct agx_buffer *buffer);
 /* Its memory for the library itself, whatever it is allowed to others. */
 AGX_MUST_CHECK agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory);
 
+/* Whether it has addresses, which then stay. Asked before `address` or `bo` of a buffer is read
+ * that may lack them. */
+static inline bool agx_buffer_is_placed(const struct agx_buffer *buffer)
+{
+   return !buffer->has_late_address ||
+          atomic_load_explicit(&buffer->state, memory_order_acquire) != AGX_BUFFER_RESERVED;
+}
+
 /* That what is reserved in it is 0, as it must be where a later version gives it a meaning. */
 static inline AGX_MUST_CHECK agx_status agx_ref_check(const struct agx_buffer_ref *ref,
                                                       const char *what)
@@ -93,6 +103,20 @@ static inline AGX_MUST_CHECK agx_status agx_ref_check(const struct agx_buffer_re
    return ref->reserved ? AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: reserved is %u; it must be 0", what,
                                    ref->reserved)
                         : AGX_OK;
+}
+
+/* The same for the GPU, which has to find it: AGX_FAILED_PRECONDITION while its buffer has no
+ * address. */
+static inline AGX_MUST_CHECK agx_status agx_ref_check_placed(const struct agx_buffer_ref *ref,
+                                                             const char *what)
+{
+   AGX_TRY(agx_ref_check(ref, what));
+   if (ref->buffer && !agx_buffer_is_placed(ref->buffer))
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "%s: %s has no address yet, since its pool gives blocks of less than a page: "
+                      "wait for its allocation",
+                      what, ref->buffer->label);
+   return AGX_OK;
 }
 
 /* offset_B and *length_B (AGX_WHOLE_LENGTH is made exact) lie in the buffer. */

@@ -367,6 +367,9 @@ static agx_status export_dma_buf(struct agx_buffer *buffer, struct agx_external 
 
 static agx_status export(struct agx_buffer *buffer, struct agx_external *out)
 {
+   if (!agx_buffer_is_placed(buffer))
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no address yet; wait for its allocation",
+                      buffer->label);
    switch (out->kind) {
    case AGX_EXTERNAL_DMA_BUF:
       return export_dma_buf(buffer, out);

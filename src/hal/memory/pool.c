@@ -21,9 +21,9 @@
 
 static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *desc)
 {
-   if (desc->strategy > AGX_POOL_PASSTHROUGH)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "pool: strategy %u; the last is AGX_POOL_PASSTHROUGH, 2", desc->strategy);
+   if (desc->strategy > AGX_POOL_CALLER)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: strategy %u; the last is AGX_POOL_CALLER, 3",
+                      desc->strategy);
    if (desc->slab_B > AGX_POOL_MAX_SLAB_B || desc->block_B > AGX_POOL_MAX_SLAB_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: slabs of %llu, blocks of %llu; 2^37 at most",
                       (unsigned long long)desc->slab_B, (unsigned long long)desc->block_B);
@@ -32,6 +32,12 @@ static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *
                       "pool: block size %llu with strategy %u; AGX_POOL_FIXED, 1, takes one, and "
                       "others 0",
                       (unsigned long long)desc->block_B, desc->strategy);
+   if (desc->strategy == AGX_POOL_CALLER && (desc->slab_B || desc->limit_B))
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT,
+         "pool: slabs of %llu and a limit of %llu bytes with strategy AGX_POOL_CALLER, "
+         "3, whose source keeps both; give 0",
+         (unsigned long long)desc->slab_B, (unsigned long long)desc->limit_B);
    pool->strategy = desc->strategy;
    pool->block_B = agx_align_up(desc->block_B, pool->page_B);
    pool->limit_B = desc->limit_B;
@@ -67,6 +73,7 @@ static agx_status pool_init(struct agx_pool *pool, struct agx_device *device,
    pool->page_B = agxw_device_page(agx_context_of(device)->winsys);
    AGX_TRY(read_sizes(pool, desc));
    AGX_TRY(read_kind(pool, desc));
+   AGX_TRY(agx_pool_caller_init(&pool->caller, desc));
    if (agx_pool_is_variable(pool))
       agx_tlsf_init(&pool->blocks.tlsf, agx_context_of(device)->alloc);
    else
@@ -97,6 +104,7 @@ static void pool_fini(struct agx_pool *pool)
    else
       agx_fixed_fini(&pool->blocks.fixed);
    pthread_mutex_destroy(&pool->lock);
+   agx_pool_caller_fini(pool);
 }
 
 static void pool_destroy(struct agx_object *object)
@@ -152,6 +160,12 @@ void agx_pool_trim(struct agx_pool *pool)
    agx_pool_remove_idle_slabs(pool, 0, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
+}
+
+void agx_pool_notify(struct agx_pool *pool)
+{
+   if (!agx_is_inherited(pool) && atomic_exchange(&pool->is_awaited, false))
+      agx_memory_of(pool->device)->hooks->memory_returned(pool->device);
 }
 
 void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)

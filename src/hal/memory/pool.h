@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "hal/memory/buffer.h"
+#include "hal/memory/pool_caller.h"
 #include "hal/memory/pool_fixed.h"
 #include "hal/memory/pool_tlsf.h"
 
@@ -30,6 +31,7 @@ struct agx_pool {
       struct agx_tlsf tlsf;
       struct agx_fixed fixed;
    } blocks;
+   struct agx_pool_caller caller; /* of AGX_POOL_CALLER */
    struct agx_link slabs;
    uint32_t slab_count;
    uint64_t reserved_B; /* slabs, and those being made */
@@ -41,19 +43,26 @@ struct agx_pool {
 AGX_MUST_CHECK agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B,
                                          uint64_t align_B);
 
+/* Whether its blocks are a source's. */
+static inline bool agx_pool_is_callers(const struct agx_pool *pool)
+{
+   return pool->strategy == AGX_POOL_CALLER;
+}
+
 /* Acquires a block, whose death then says what its user has to wait for beyond want->covered.
- * *out_block NULL: the pool is at its limit. reached: the epochs that are over. Takes the pool's
- * lock, and lets it go while it asks the kernel for a slab. */
+ * *out_block NULL: the pool is at its limit, or its source has none. reached: the epochs that are
+ * over. Takes the pool's lock, and lets it go while it asks the kernel for a slab; calls a source
+ * without it. */
 AGX_MUST_CHECK agx_status agx_pool_acquire(struct agx_pool *pool, const struct agx_pool_want *want,
                                            const struct agx_frontier *reached,
                                            struct agx_pool_block **out_block);
-/* Returns a block, which is busy until death is reached; NULL: it is idle now. True: an operation
- * waits for memory; the caller then calls memory_returned of struct agx_memory_hooks. Takes the
- * pool's lock.
- */
-bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block,
+/* Returns a block, which is busy until death is reached; NULL: it is idle now. queue: of the
+ * operation that returns it, or AGX_NO_QUEUE. True: an operation waits for memory; the caller then
+ * calls memory_returned of struct agx_memory_hooks. Takes the pool's lock; calls a source. */
+bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block, uint32_t queue,
                      const struct agx_frontier *death);
-/* Fails with AGX_RESOURCE_EXHAUSTED and the pool's numbers: it is at its limit. */
+/* Fails with AGX_RESOURCE_EXHAUSTED and the pool's numbers: it is at its limit, or its source has
+ * no block. */
 AGX_MUST_CHECK agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B);
 
 /* Retains and releases the pool, or the device whose own pool it is. */

@@ -136,8 +136,11 @@ agx_status agx_pool_acquire(struct agx_pool *pool, const struct agx_pool_want *w
 {
    struct agx_link idle;
    *out_block = NULL;
+   if (agx_pool_is_callers(pool))
+      AGX_TRY(agx_pool_caller_acquire(pool, want, out_block));
    pthread_mutex_lock(&pool->lock);
-   agx_status status = acquire_locked(pool, want, reached, out_block);
+   agx_status status =
+      agx_pool_is_callers(pool) ? AGX_OK : acquire_locked(pool, want, reached, out_block);
    struct agx_pool_block *block = *out_block;
    if (block) {
       pool->used_B += block->size_B;
@@ -154,21 +157,27 @@ agx_status agx_pool_acquire(struct agx_pool *pool, const struct agx_pool_want *w
    return status;
 }
 
-bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block,
+bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block, uint32_t queue,
                      const struct agx_frontier *death)
 {
    struct agx_link idle;
    pthread_mutex_lock(&pool->lock);
    pool->used_B -= block->size_B;
-   agx_pool_return_block(pool, block, death);
+   if (!agx_pool_is_callers(pool))
+      agx_pool_return_block(pool, block, death);
    agx_pool_remove_idle_slabs(pool, KEPT_IDLE_SLABS, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
+   if (agx_pool_is_callers(pool))
+      agx_pool_caller_return(pool, block, queue, death);
    return atomic_exchange(&pool->is_awaited, false);
 }
 
 agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B)
 {
+   if (agx_pool_is_callers(pool))
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: its source has no block for %llu bytes now",
+                      pool->label, (unsigned long long)size_B);
    pthread_mutex_lock(&pool->lock);
    agx_status status = AGX_FAIL(
       AGX_RESOURCE_EXHAUSTED,

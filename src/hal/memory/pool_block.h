@@ -78,7 +78,8 @@ struct agx_pool_want {
    uint64_t size_B, align_B; /* align: a power of two; both > 0 */
    /* What its user waits for anyhow, reached epochs among it. */
    const struct agx_frontier *covered;
-   bool may_wait; /* for a block's death, too */
+   bool may_wait;  /* for a block's death, too */
+   uint32_t queue; /* whose operation wants it; or AGX_NO_QUEUE */
 };
 
 /* Whether a user that wants *want may have the block, which is idle or busy; sizes don't count. */

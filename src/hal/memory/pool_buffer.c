@@ -20,7 +20,7 @@ static void pool_buffer_destroy(struct agx_object *object)
    struct agx_pool_buffer *it = agx_container_of(object, struct agx_pool_buffer, buffer.object);
    struct agx_pool *pool = it->pool;
    agx_buffer_fini_view(&it->buffer);
-   if (agx_pool_return(pool, it->block, NULL))
+   if (agx_pool_return(pool, it->block, AGX_NO_QUEUE, NULL))
       agx_memory_of(pool->device)->hooks->memory_returned(pool->device);
    agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
    agx_release(pool);
@@ -43,7 +43,11 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
    AGX_TRY(agx_fork_check(pool));
    const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    const struct agx_pool_want want = {
-      .size_B = AGX_MAX(size_B, 1u), .align_B = AGX_MAX(align_B, 1), .covered = &reached};
+      .size_B = AGX_MAX(size_B, 1u),
+      .align_B = AGX_MAX(align_B, 1),
+      .covered = &reached,
+      .queue = AGX_NO_QUEUE,
+   };
    AGX_TRY(agx_pool_check(pool, size_B, align_B));
    struct agx_pool_buffer *it = agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
    if (!it)
@@ -55,7 +59,7 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
       status = show(it, size_B);
    if (status != AGX_OK) {
       if (it->block)
-         (void)agx_pool_return(pool, it->block, NULL);
+         (void)agx_pool_return(pool, it->block, AGX_NO_QUEUE, NULL);
       agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
       return status;
    }

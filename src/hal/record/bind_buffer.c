@@ -55,7 +55,7 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
 {
    bool is_robust = wanted->robustness != AGX_PROGRAM_ROBUST_OFF;
    if (binding)
-      AGX_TRY(agx_ref_check(&binding->ref, "buffer"));
+      AGX_TRY(agx_ref_check_placed(&binding->ref, "buffer"));
    if (binding && binding->ref.table_slot)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "slot %u, in a command buffer that was made without table_slots",

@@ -32,7 +32,7 @@ static agx_status check_table(const struct agx_command_buffer *commands,
                       commands->table_slots, table->count, (const void *)table->entries);
    for (uint32_t i = 0; i < table->count; i++) {
       const struct agx_buffer_ref *entry = &table->entries[i];
-      AGX_TRY(agx_ref_check(entry, "submit: a slot of the table"));
+      AGX_TRY(agx_ref_check_placed(entry, "submit: a slot of the table"));
       if (entry->table_slot)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: slot %u of the table is a slot itself", i);
       if (entry->buffer && entry->buffer->device != commands->device)

@@ -46,7 +46,8 @@ AGX_LAUNCH_INLINE bool check_buffer(const struct agx_command_buffer *commands,
                                     const struct agx_template_binding *wanted, uint32_t index)
 {
    const struct agx_buffer_ref *ref = &call->in.dispatch->bindings[index].ref;
-   if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
+   if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer) ||
+       ref->buffer->has_late_address)
       return false;
    uint64_t length_B = ref->length_B;
    if (length_B == AGX_WHOLE_LENGTH)

@@ -16,7 +16,7 @@ static agx_status resolve(const struct agx_table *table, const struct agx_buffer
 {
    const struct agx_buffer_ref recorded = *given; /* *out may be the same */
    *out = recorded;
-   AGX_TRY(agx_ref_check(given, "buffer"));
+   AGX_TRY(agx_ref_check_placed(given, "buffer"));
    if (!recorded.table_slot)
       return AGX_OK;
    const uint32_t slot = recorded.table_slot - 1;

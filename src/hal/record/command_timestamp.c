@@ -14,7 +14,7 @@
 static agx_status check(const struct agx_command_buffer *commands, const struct agx_buffer_ref *ref)
 {
    const struct agx_buffer *buffer = ref->buffer;
-   AGX_TRY(agx_ref_check(ref, "timestamp"));
+   AGX_TRY(agx_ref_check_placed(ref, "timestamp"));
    if (!buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "timestamp: the buffer is NULL");
    if (buffer->device != commands->device)

@@ -21,7 +21,7 @@ static agx_status check_ref(const struct agx_device *device, const struct agx_pr
    const struct agx_buffer *buffer = ref->buffer;
    if (!agx_ref_is_set(ref))
       return AGX_OK;
-   AGX_TRY(agx_ref_check(ref, what));
+   AGX_TRY(agx_ref_check_placed(ref, what));
    if (ref->table_slot)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %s: slot %u, in a command buffer that was made without "

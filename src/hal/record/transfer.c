@@ -35,7 +35,7 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
                             struct agx_buffer_ref *ref)
 {
    const struct agx_buffer *buffer = ref->buffer;
-   AGX_TRY(agx_ref_check(ref, what));
+   AGX_TRY(agx_ref_check_placed(ref, what));
    if (ref->table_slot)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "%s: slot %u, in a command buffer that was made without table_slots", what,

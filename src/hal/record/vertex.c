@@ -82,7 +82,7 @@ static agx_status bind_range(const struct agx_program_binding *wanted,
                              const struct agx_buffer_ref *ref, uint64_t offset_B, uint32_t bytes,
                              struct agx_device *device, struct agx_bound *out)
 {
-   AGX_TRY(agx_ref_check(ref, "buffer"));
+   AGX_TRY(agx_ref_check_placed(ref, "buffer"));
    if (!ref->buffer) {
       bind_nothing(device, out);
       return AGX_OK;

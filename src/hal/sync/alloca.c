@@ -33,15 +33,17 @@ static void set_state(struct agx_alloca *it, uint32_t state)
    atomic_store_explicit(&it->buffer.state, state, memory_order_release);
 }
 
-/* Gives memory back that is used until death. True: an operation waits for some. */
-static bool return_block(struct agx_alloca *it, const struct agx_frontier *death,
+/* Gives memory back that is used until death, in the order of a queue or of none (AGX_NO_QUEUE).
+ * True: an operation waits for some. */
+static bool return_block(struct agx_alloca *it, uint32_t queue, const struct agx_frontier *death,
                          const struct agx_frontier *reached)
 {
    struct agx_pool_block *block = it->block;
    it->block = NULL;
    if (!block)
       return false;
-   return agx_pool_return(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
+   return agx_pool_return(it->pool, block, queue,
+                          agx_frontier_covers(reached, death) ? NULL : death);
 }
 
 void agx_alloca_spares_init(struct agx_alloca_spares *spares)
@@ -103,7 +105,7 @@ static void alloca_destroy(struct agx_object *object)
       const struct agx_frontier reached = agx_device_reached(device);
       struct agx_frontier death = it->block->death;
       agx_frontier_merge(&death, &it->last_use);
-      if (return_block(it, &death, &reached))
+      if (return_block(it, AGX_NO_QUEUE, &death, &reached))
          agx_device_retry(device);
    }
    agx_release(it->slab);
@@ -178,12 +180,18 @@ static void take_over(struct agx_alloca *it, struct agx_pool_block *block)
 static void show_block(struct agx_alloca *it)
 {
    it->buffer.bo = it->slab->bo;
-   it->buffer.offset_B = it->slab_offset_B;
+   it->buffer.offset_B = it->slab->offset_B + it->slab_offset_B;
    it->buffer.address = it->slab->address + it->slab_offset_B;
 }
 
+/* For a block that comes later. Where the pool has none of whole pages, the addresses come with it.
+ */
 static agx_status reserve_addresses(struct agx_alloca *it)
 {
+   it->buffer.has_late_address =
+      agx_pool_is_callers(it->pool) && !(it->pool->caller.source.flags & AGX_POOL_SOURCE_PAGES);
+   if (it->buffer.has_late_address)
+      return AGX_OK;
    AGX_TRY(agxw_bo_reserve(agx_context_of(it->buffer.device)->winsys,
                            AGX_MAX(it->buffer.size_B, 1u), it->align_B, it->buffer.label,
                            &it->buffer.bo));
@@ -191,9 +199,9 @@ static agx_status reserve_addresses(struct agx_alloca *it)
    return AGX_OK;
 }
 
-static bool has_addresses(const struct agx_alloca *it)
+static bool needs_block(const struct agx_alloca *it)
 {
-   return it->buffer.bo && !it->slab;
+   return !it->slab;
 }
 
 static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block *block)
@@ -201,7 +209,7 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
    const struct agxw_bind bind = {
       .bytes = agxw_bo_size(it->buffer.bo),
       .memory = block->slab->memory->bo,
-      .memory_offset = block->offset_B,
+      .memory_offset = block->slab->memory->offset_B + block->offset_B,
       .is_readable = true,
       .is_writable = !(it->buffer.flags & AGX_BUFFER_GPU_READ_ONLY),
    };
@@ -216,7 +224,7 @@ static bool will_acquire(const struct agx_device *device, enum agx_submission_li
    agx_list_for_each (struct agx_submission, submission, &sync->submission_lists[list], link) {
       const struct state *state = AGX_OP_STATE(submission, struct state);
       if (submission->type == &agx_alloca_op && agx_submission_is_parked(submission) &&
-          state->it->pool == pool && has_addresses(state->it))
+          state->it->pool == pool && needs_block(state->it))
          return true;
    }
    return false;
@@ -228,6 +236,28 @@ static bool others_come_first(struct agx_device *device, const struct agx_pool *
 {
    return will_acquire(device, AGX_LIST_STARTING, pool) ||
           will_acquire(device, AGX_LIST_UNBLOCKED, pool);
+}
+
+/* A source's block must not have to wait for what the GPU was not given yet. One more, since the
+ * kernel may just be getting it. */
+static agx_status check_death(const struct agx_alloca *it, const struct agx_pool_block *block)
+{
+   struct agx_sync_state *sync = agx_sync_of(it->buffer.device);
+   agx_status status = AGX_OK;
+   if (!agx_pool_is_callers(it->pool))
+      return AGX_OK;
+   agx_sync_lock(sync);
+   for (uint32_t i = 0; i < AGX_MAX_QUEUES && status == AGX_OK; i++) {
+      const uint64_t last = i < sync->queue_count ? sync->queues[i].epoch + 1 : 0;
+      if (block->death.epochs[i] > last)
+         status = AGX_FAIL(AGX_INVALID_ARGUMENT,
+                           "%s: its source's block is to wait for epoch %llu of queue %u, which "
+                           "has come to %llu",
+                           it->pool->label, (unsigned long long)block->death.epochs[i], i,
+                           (unsigned long long)(last ? last - 1 : 0));
+   }
+   agx_sync_unlock(sync);
+   return status;
 }
 
 /* Where all that the operation waits for is submitted: a block that is used after those. */
@@ -252,27 +282,49 @@ static agx_status acquire_at_once(struct agx_alloca *it, const struct agx_op *op
    const struct agx_pool_want want = {.size_B = AGX_MAX(it->buffer.size_B, 1u),
                                       .align_B = it->align_B,
                                       .covered = &covered,
-                                      .may_wait = may_wait};
+                                      .may_wait = may_wait,
+                                      .queue = it->origin->index};
    struct agx_pool_block *block;
    AGX_TRY(agx_pool_acquire(it->pool, &want, &reached, &block));
    if (!block)
       return AGX_OK;
+   agx_status status = check_death(it, block);
+   if (status != AGX_OK) {
+      (void)agx_pool_return(it->pool, block, AGX_NO_QUEUE, &block->death);
+      return status;
+   }
    take_over(it, block);
    show_block(it);
    return AGX_OK;
 }
 
-/* A block for the addresses that the buffer has; whole pages. NULL: the pool is at its limit. */
+/* A block for the addresses that the buffer has, whole pages; or of any addresses where it has none
+ * yet. NULL: the pool is at its limit. */
 static agx_status acquire_and_bind(struct agx_alloca *it, const struct agx_pool_want *want,
                                    const struct agx_frontier *reached,
                                    struct agx_pool_block **out_block)
 {
    atomic_store(&it->pool->is_awaited, true);
    AGX_TRY(agx_pool_acquire(it->pool, want, reached, out_block));
-   agx_status status = *out_block ? bind_block(it, *out_block) : AGX_OK;
+   if (!*out_block)
+      return AGX_OK;
+   agx_status status = check_death(it, *out_block);
+   if (status == AGX_OK && it->buffer.bo)
+      status = bind_block(it, *out_block);
    if (status != AGX_OK)
-      (void)agx_pool_return(it->pool, *out_block, &(*out_block)->death);
+      (void)agx_pool_return(it->pool, *out_block, AGX_NO_QUEUE, &(*out_block)->death);
    return status;
+}
+
+/* What it wants of the pool when its turn has come. */
+static struct agx_pool_want late_want(const struct agx_alloca *it)
+{
+   const struct agxw_bo *own = it->buffer.bo;
+   return (struct agx_pool_want){
+      .size_B = own ? agxw_bo_size(own) : AGX_MAX(it->buffer.size_B, 1u),
+      .align_B = own ? agxw_device_page(agx_context_of(it->buffer.device)->winsys) : it->align_B,
+      .queue = it->origin->index,
+   };
 }
 
 /* AGX_DEFERRED: there is no block. The lock is let go of meanwhile, and what is given back then
@@ -289,11 +341,9 @@ take_late_unlocking(struct agx_alloca *it, const struct agx_frontier *waited, bo
       const struct agx_frontier reached = agx_device_reached_locked(device);
       struct agx_frontier covered = reached;
       agx_frontier_merge(&covered, waited);
-      const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
-                                         .align_B =
-                                            agxw_device_page(agx_context_of(device)->winsys),
-                                         .covered = &covered,
-                                         .may_wait = may_wait};
+      struct agx_pool_want want = late_want(it);
+      want.covered = &covered;
+      want.may_wait = may_wait;
       retries = sync->retries;
       agx_sync_unlock(sync);
       status = acquire_and_bind(it, &want, &reached, &block);
@@ -308,6 +358,8 @@ take_late_unlocking(struct agx_alloca *it, const struct agx_frontier *waited, bo
       return AGX_DEFERRED;
    }
    take_over(it, block);
+   if (it->buffer.has_late_address)
+      show_block(it);
    return AGX_OK;
 }
 
@@ -336,15 +388,18 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    AGX_TRY(agx_pool_check(pool, op->u.alloca.size_B, op->u.alloca.align_B));
    struct agx_alloca *it = NULL;
    AGX_TRY(new_alloca(pool, op, &it));
+   it->origin = submission->queue;
    const bool may_wait = op->flags & AGX_ALLOCA_ALLOW_WAIT;
    agx_status status = acquire_at_once(it, op, may_wait);
-   if ((status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED) && !it->slab)
-      status = reserve_addresses(it); /* no memory now is no reason to refuse: it may come */
+   /* No memory now is no reason to refuse: it may come. A source says itself what it is. */
+   if (status == AGX_RESOURCE_EXHAUSTED && !agx_pool_is_callers(pool))
+      status = AGX_OK;
+   if (status == AGX_OK && needs_block(it))
+      status = reserve_addresses(it);
    if (status != AGX_OK) {
       agx_release(it);
       return status;
    }
-   it->origin = submission->queue;
    *state = (struct state){.it = it, .out = op->u.alloca.out_buffer, .may_wait = may_wait};
    *op->u.alloca.out_buffer = &it->buffer;
    agx_retain(it);
@@ -357,12 +412,12 @@ AGX_SYNC_LOCKED static agx_status alloca_launch_unlocking(struct agx_submission 
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
    struct agx_sync_state *sync = agx_sync_of(device);
-   if (has_addresses(it) && submission->state == AGX_SUBMISSION_STARTING &&
+   if (needs_block(it) && submission->state == AGX_SUBMISSION_STARTING &&
        others_come_first(device, it->pool)) {
       sync->must_start_again = true; /* it is tried after them */
       return AGX_DEFERRED;
    }
-   if (has_addresses(it))
+   if (needs_block(it))
       AGX_TRY(take_late_unlocking(it, &submission->frontier, state->may_wait));
    /* What the block's last user has not left yet is waited for in silence. */
    agx_frontier_merge(&submission->frontier, &it->block->death);
@@ -425,7 +480,8 @@ AGX_SYNC_LOCKED static agx_status dealloca_launch_unlocking(struct agx_submissio
    agx_frontier_merge(&death, &it->last_use);
    set_state(it, AGX_BUFFER_DEAD);
    agx_sync_unlock(sync);
-   bool is_awaited = return_block(it, &death, &reached); /* which may free a slab */
+   bool is_awaited =
+      return_block(it, submission->queue->index, &death, &reached); /* which may free a slab */
    agx_sync_lock(sync);
    if (is_awaited)
       agx_device_retry_locked(device);

@@ -45,6 +45,13 @@ struct agx_frontier agx_device_reached(struct agx_device *device)
    return reached;
 }
 
+void agx_device_get_frontier(struct agx_device *device, struct agx_frontier *out_reached)
+{
+   *out_reached = (struct agx_frontier){0};
+   if (!agx_is_inherited(device))
+      *out_reached = agx_device_reached(device);
+}
+
 bool agx_queues_are_busy(const struct agx_sync_state *sync)
 {
    for (unsigned i = 0; i < sync->queue_count; i++)

@@ -101,13 +101,13 @@ static void blocks_in_use_come_back_when_their_epoch_is_over(void **state)
    assert_ok(agx_pool_create(device, &desc, &pool));
    assert_ok(agx_pool_acquire(pool, &want, &it.reached, &block));
    assert_non_null(block);
-   assert_false(agx_pool_return(pool, block, &death));
+   assert_false(agx_pool_return(pool, block, AGX_NO_QUEUE, &death));
    assert_ok(agx_pool_acquire(pool, &want, &it.reached, &none));
    assert_null(none);
    it.reached.epochs[1] = 4;
    assert_ok(agx_pool_acquire(pool, &want, &it.reached, &block));
    assert_non_null(block);
-   assert_false(agx_pool_return(pool, block, NULL));
+   assert_false(agx_pool_return(pool, block, AGX_NO_QUEUE, NULL));
    agx_release(pool);
    close(&it);
 }
