@@ -22,6 +22,7 @@ enum {
    STORAGE_IMAGES = 4,
    SAMPLERS = 16,
    RESOURCES = UNIFORM_BUFFERS + STORAGE_BUFFERS + TEXTURES + STORAGE_IMAGES,
+   ATTACHMENTS = 4 + 4, /* that a stage of graphics has besides: inputs and colours */
    DYNAMIC_BUFFERS = 8,
 };
 _Static_assert(RESOURCES + SAMPLERS <= AGX_MAX_BINDINGS, "as many as a kernel can have");
@@ -33,6 +34,8 @@ static const VkPhysicalDeviceLimits graphics_limits = {
    .maxVertexInputBindingStride = 2048,
    .maxVertexOutputComponents = 64,
    .maxFragmentInputComponents = 64,
+   .maxPerStageDescriptorInputAttachments = 4,
+   .maxDescriptorSetInputAttachments = 4,
    .maxFragmentOutputAttachments = 4,
    .maxFragmentCombinedOutputResources = 4,
    .maxDrawIndexedIndexValue = (1u << 24) - 1,
@@ -73,25 +76,30 @@ static void fill_image_limits(VkPhysicalDeviceLimits *limits)
    limits->maxTexelOffset = 7;
    limits->sampledImageColorSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT;
    limits->sampledImageIntegerSampleCounts = VK_SAMPLE_COUNT_1_BIT;
-   limits->sampledImageDepthSampleCounts = VK_SAMPLE_COUNT_1_BIT;
-   limits->sampledImageStencilSampleCounts = VK_SAMPLE_COUNT_1_BIT;
+   limits->sampledImageDepthSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT;
+   limits->sampledImageStencilSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT;
    limits->storageImageSampleCounts = VK_SAMPLE_COUNT_1_BIT;
    limits->maxSampleMaskWords = 1;
 }
 
-/* There is one stage, so a set's limits are the stage's. */
+/* What the stages of a layout may have together: six times one's, as on a device with all stages. A
+ * kernel takes of it what its stage may have. */
+#define STAGES 6
+
 static void fill_descriptor_limits(VkPhysicalDeviceLimits *limits)
 {
    limits->maxBoundDescriptorSets = MAX_SETS;
-   limits->maxPerStageDescriptorSamplers = limits->maxDescriptorSetSamplers = SAMPLERS;
+   limits->maxPerStageDescriptorSamplers = SAMPLERS;
+   limits->maxDescriptorSetSamplers = STAGES * SAMPLERS;
    limits->maxPerStageDescriptorUniformBuffers = UNIFORM_BUFFERS;
-   limits->maxDescriptorSetUniformBuffers = UNIFORM_BUFFERS;
+   limits->maxDescriptorSetUniformBuffers = STAGES * UNIFORM_BUFFERS;
    limits->maxPerStageDescriptorStorageBuffers = STORAGE_BUFFERS;
-   limits->maxDescriptorSetStorageBuffers = STORAGE_BUFFERS;
-   limits->maxPerStageDescriptorSampledImages = limits->maxDescriptorSetSampledImages = TEXTURES;
+   limits->maxDescriptorSetStorageBuffers = STAGES * STORAGE_BUFFERS;
+   limits->maxPerStageDescriptorSampledImages = TEXTURES;
+   limits->maxDescriptorSetSampledImages = STAGES * TEXTURES;
    limits->maxPerStageDescriptorStorageImages = STORAGE_IMAGES;
-   limits->maxDescriptorSetStorageImages = STORAGE_IMAGES;
-   limits->maxPerStageResources = RESOURCES;
+   limits->maxDescriptorSetStorageImages = STAGES * STORAGE_IMAGES;
+   limits->maxPerStageResources = RESOURCES + ATTACHMENTS;
    limits->maxDescriptorSetUniformBuffersDynamic = DYNAMIC_BUFFERS;
    limits->maxDescriptorSetStorageBuffersDynamic = DYNAMIC_BUFFERS;
    limits->maxUniformBufferRange = 65536;
