@@ -70,6 +70,10 @@ enum agx_device_flags {
    AGX_DEVICE_FAILURE_WINS = 1,
    /* A capture has the memory of submissions only where agx_device_begin_capture says so. */
    AGX_DEVICE_CAPTURE_RANGES = 2,
+   /* A virtual device is another file of the one that devices of this process with this flag and
+    * the same chip have open, as of a render node: semaphores pass from one to the other, and what
+    * loses one loses all. Without it each has one of its own. Real nodes are shared anyway. */
+   AGX_DEVICE_COMMON_NODE = 4,
 };
 
 struct agx_device_desc {

@@ -42,6 +42,11 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device
  * outcome of work on the GPU, it sleeps for the few requests that this takes. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
                                                       uint64_t *out_value);
+/* The highest value that it has, or that work will reach which the kernel has: of a shared
+ * semaphore, work of other processes, too. An operation that waits for what nobody has submitted
+ * yet doesn't count; of work on its way to the kernel it is open. Fails as agx_semaphore_query. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query_submitted(struct agx_semaphore *semaphore,
+                                                                uint64_t *out_value);
 /* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one,
  * AGX_OUT_OF_RANGE when it is above AGX_SEMAPHORE_MAX_VALUE; a failed semaphore returns its
  * failure.

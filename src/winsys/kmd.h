@@ -137,6 +137,8 @@ AGX_MUST_CHECK agx_status agx_kmd_drm_open_syncs(const char *path, struct agx_km
 /* Opens a virtual node in this process. chip is a name of agx/chip.def such as
  * "g13g" or "t8103"; NULL means g13g. */
 AGX_MUST_CHECK agx_status agx_kmd_virtual_open(const char *chip, struct agx_kmd **out_kmd);
+/* The same of the node that others in this process have opened so and not closed, if any has. */
+AGX_MUST_CHECK agx_status agx_kmd_virtual_open_common(const char *chip, struct agx_kmd **out_kmd);
 
 /* Puts a recorder between inner and its user, which writes what passes to the
  * file at path (docs/capture.md). Takes inner over, also on failure. */

@@ -234,14 +234,20 @@ static agx_status open_first(struct agx_kmd **out_kmd)
    return AGX_FAIL(AGX_NOT_FOUND, "no AGX device: %s", text);
 }
 
-static agx_status open_named(const char *name, struct agx_kmd **out_kmd)
+static agx_status open_virtual(const char *chip, bool is_common, struct agx_kmd **out_kmd)
+{
+   return is_common ? agx_kmd_virtual_open_common(chip, out_kmd)
+                    : agx_kmd_virtual_open(chip, out_kmd);
+}
+
+static agx_status open_named(const char *name, bool is_common, struct agx_kmd **out_kmd)
 {
    if (strcmp(name, "drm") == 0)
       return open_first(out_kmd);
    if (strcmp(name, "virtual") == 0)
-      return agx_kmd_virtual_open(NULL, out_kmd);
+      return open_virtual(NULL, is_common, out_kmd);
    if (strncmp(name, "virtual:", 8) == 0)
-      return agx_kmd_virtual_open(name + 8, out_kmd);
+      return open_virtual(name + 8, is_common, out_kmd);
    if (strchr(name, '/'))
       return agx_kmd_drm_open(name, out_kmd);
    if (strcmp(name, "auto") != 0)
@@ -249,16 +255,28 @@ static agx_status open_named(const char *name, struct agx_kmd **out_kmd)
                       "device \"%.64s\": auto, drm, virtual, virtual:CHIP and a path are possible",
                       name);
    agx_status status = open_first(out_kmd);
-   return status == AGX_NOT_FOUND ? agx_kmd_virtual_open(NULL, out_kmd) : status;
+   return status == AGX_NOT_FOUND ? open_virtual(NULL, is_common, out_kmd) : status;
 }
 
-agx_status agxw_kmd_open(const char *name, const char *capture_path, struct agx_kmd **out_kmd)
+static agx_status open_captured(const char *name, bool is_common, const char *capture_path,
+                                struct agx_kmd **out_kmd)
 {
    struct agx_kmd *kmd = NULL;
    *out_kmd = NULL;
-   AGX_TRY(open_named(name, &kmd));
+   AGX_TRY(open_named(name, is_common, &kmd));
    if (capture_path)
       return agx_kmd_capture_open(kmd, capture_path, out_kmd);
    *out_kmd = kmd;
    return AGX_OK;
+}
+
+agx_status agxw_kmd_open(const char *name, const char *capture_path, struct agx_kmd **out_kmd)
+{
+   return open_captured(name, false, capture_path, out_kmd);
+}
+
+agx_status agxw_kmd_open_common(const char *name, const char *capture_path,
+                                struct agx_kmd **out_kmd)
+{
+   return open_captured(name, true, capture_path, out_kmd);
 }

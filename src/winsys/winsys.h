@@ -40,6 +40,9 @@ AGX_MUST_CHECK agx_status agxw_enumerate(struct agxw_node_info nodes[AGXW_MAX_NO
  * "virtual:CHIP". capture_path: record at the seam (AGX_CAPTURE), or NULL. */
 AGX_MUST_CHECK agx_status agxw_kmd_open(const char *name, const char *capture_path,
                                         struct agx_kmd **out_kmd);
+/* The same, but virtual ones of a chip are one node in this process. */
+AGX_MUST_CHECK agx_status agxw_kmd_open_common(const char *name, const char *capture_path,
+                                               struct agx_kmd **out_kmd);
 
 /* ---- device ----------------------------------------------------------- */
 

@@ -99,6 +99,7 @@ static const char *const others[] = {
    "agx_semaphore_import_point", /* share_test */
    "agx_semaphore_observe",
    "agx_semaphore_query",
+   "agx_semaphore_query_submitted", /* share_points_test */
    "agx_semaphore_signal",
    "agx_semaphore_unobserve",
    "agx_semaphore_unwatch",

@@ -305,6 +305,95 @@ static void own_work_in_the_request_is_not_of_others(void **state)
    }
 }
 
+static uint64_t submitted(struct agx_semaphore *semaphore)
+{
+   uint64_t value;
+   assert_ok(agx_semaphore_query_submitted(semaphore, &value));
+   return value;
+}
+
+/* What the kernel has counts, whoever brought it; what is parked does not. */
+static void what_is_submitted_is_known(void **state)
+{
+   struct sharing s;
+   struct agx_semaphore *again;
+   uint64_t value;
+   open_sharing(&s, true, NULL);
+   assert_int_equal(submitted(s.other), 0);
+   world_submit(&s.w, 0, held(&s, 0), at(s.other, 7));
+   world_wait_in_flight(&s.w, 0, 1);
+   assert_int_equal(submitted(s.other), 7);
+   world_submit(&s.w, 1, at(s.held[1], 20), at(s.other, 9));
+   assert_int_equal(submitted(s.other), 7);
+   assert_ok(agx_semaphore_import(s.w.f.device, s.fd, &again));
+   assert_int_equal(submitted(again), 0);
+   world_submit(&s.w, 0, NO_POINT, at(s.shared, 5));
+   world_wait_in_flight(&s.w, 0, 2);
+   assert_int_equal(submitted(again), 5);
+   assert_int_equal(submitted(s.held[0]), 1);
+   assert_ok(agx_semaphore_query(again, &value));
+   assert_int_equal(value, 0);
+   bed_fire(&s.w.bed, 0);
+   assert_ok(fixture_wait(again, 5));
+   agx_semaphore_fail(s.shared, AGX_ABORTED, "over");
+   await_tellers(&s.w, s.shared);
+   assert_told(&s.w, s.shared, UINT64_MAX);
+   assert_fails(agx_semaphore_query_submitted(again, &value), AGX_ABORTED, "other side");
+   assert_ok(agx_semaphore_signal(s.held[1], 20));
+   agx_release(again);
+   close_sharing(&s);
+}
+
+/* A sync_file can stand for what another process has submitted to a shared timeline. */
+static void a_sync_file_stands_for_work_of_others(void **state)
+{
+   struct sharing s;
+   struct agx_semaphore *done;
+   int fd;
+   open_sharing(&s, false, NULL);
+   assert_fails(agx_semaphore_export(s.held[0], 2, AGX_FD_SYNC_FILE, &fd), AGX_FAILED_PRECONDITION,
+                "no submitted operation reaches 2");
+   assert_ok(agx_semaphore_export(s.held[0], 1, AGX_FD_SYNC_FILE, &fd));
+   done = fixture_semaphore(&s.w.f);
+   assert_ok(agx_semaphore_import_point(done, 1, AGX_FD_SYNC_FILE, fd));
+   assert_fails(agx_semaphore_wait(&(struct agx_point){done, 1}, 1, false, 0),
+                AGX_DEADLINE_EXCEEDED, "");
+   bed_fire(&s.w.bed, 0);
+   assert_ok(fixture_wait(done, 1));
+   agx_release(done);
+   close_sharing(&s);
+}
+
+/* Devices of one process are files of one virtual node where they ask for it. */
+static void virtual_devices_have_a_node_in_common(void **state)
+{
+   struct fixture f;
+   struct agx_device *devices[3];
+   struct agx_semaphore *a, *b;
+   int fd;
+   fixture_open(&f, "virtual");
+   for (unsigned i = 0; i < 3; i++) {
+      const struct agx_device_desc desc = {.size = sizeof(desc),
+                                           .name = i == 1 ? "virtual:g13g" : "virtual",
+                                           .flags = i < 2 ? AGX_DEVICE_COMMON_NODE : 0};
+      assert_ok(agx_device_open(f.instance, &desc, &devices[i]));
+   }
+   assert_ok(agx_semaphore_create(devices[0], 0, &a));
+   assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &fd));
+   assert_fails(agx_semaphore_import(devices[2], fd, &b), AGX_INVALID_ARGUMENT, "");
+   assert_ok(agx_semaphore_import(devices[1], fd, &b));
+   agx_release(devices[2]);
+   close(fd);
+   assert_ok(agx_semaphore_signal(a, 3));
+   assert_ok(fixture_wait(b, 3));
+   agx_release(a);
+   agx_release(devices[0]); /* the node stays for the other */
+   assert_ok(agx_semaphore_signal(b, 4));
+   agx_release(b);
+   agx_release(devices[1]);
+   fixture_close(&f);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
@@ -314,6 +403,9 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(a_failed_export_tells_nobody),
       cmocka_unit_test(exports_at_once_have_one_timeline),
       cmocka_unit_test(own_work_in_the_request_is_not_of_others),
+      cmocka_unit_test(what_is_submitted_is_known),
+      cmocka_unit_test(a_sync_file_stands_for_work_of_others),
+      cmocka_unit_test(virtual_devices_have_a_node_in_common),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,8 @@ static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **
       capture = getenv("AGX_CAPTURE");
    if (capture && !*capture)
       capture = NULL;
-   return agxw_kmd_open(name, capture, out_kmd);
+   return desc->flags & AGX_DEVICE_COMMON_NODE ? agxw_kmd_open_common(name, capture, out_kmd)
+                                               : agxw_kmd_open(name, capture, out_kmd);
 }
 
 static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd, bool syncs_only)

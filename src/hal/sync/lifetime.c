@@ -53,8 +53,9 @@ agx_status agx_sync_open_queues(struct agx_device *device, const struct agx_devi
       agx_queue_init(&sync->queues[i], device, i, priority);
       sync->queue_count++;
    }
-   AGX_TRY(agx_bits_check("device", "flags", desc->flags,
-                          AGX_DEVICE_FAILURE_WINS | AGX_DEVICE_CAPTURE_RANGES));
+   AGX_TRY(
+      agx_bits_check("device", "flags", desc->flags,
+                     AGX_DEVICE_FAILURE_WINS | AGX_DEVICE_CAPTURE_RANGES | AGX_DEVICE_COMMON_NODE));
    sync->failure_wins = desc->flags & AGX_DEVICE_FAILURE_WINS;
    sync->max_parked = desc->max_parked ? desc->max_parked : DEFAULT_PARKED;
    return AGX_OK;

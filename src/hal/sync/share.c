@@ -6,6 +6,8 @@
  */
 #include "hal/sync/share.h"
 
+#include "base/util.h"
+#include "hal/sync/import.h"
 #include "hal/sync/notify.h"
 #include "hal/sync/watch.h"
 #include "hal/sync/completion.h"
@@ -80,6 +82,42 @@ AGX_SYNC_LOCKED static agx_status make_shared_unlocking(struct agx_semaphore *se
    agx_sync_unlock(sync);
    agxw_timeline_destroy(timeline);
    agx_sync_lock(sync);
+   return status;
+}
+
+/* ---- what is on its way ------------------------------------------------------ */
+
+/* Of this device: both lists are sorted by value. */
+AGX_SYNC_LOCKED static uint64_t last_value(const struct agx_semaphore *semaphore)
+{
+   uint64_t value = semaphore->value;
+   if (!agx_list_empty(&semaphore->pending))
+      value =
+         AGX_MAX(value, agx_container_of(semaphore->pending.prev, struct agx_signal, link)->value);
+   if (!agx_list_empty(&semaphore->imports))
+      value = AGX_MAX(
+         value, agx_container_of(semaphore->imports.prev, struct agx_import, of_semaphore)->value);
+   return value;
+}
+
+agx_status agx_semaphore_query_submitted(struct agx_semaphore *semaphore, uint64_t *out_value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   uint64_t submitted = 0;
+   *out_value = 0;
+   AGX_TRY(agx_fork_check(semaphore));
+   agx_sync_lock(sync);
+   agx_status status = AGX_OK;
+   if (semaphore->failure.status == AGX_OK && semaphore->shared) {
+      submitted = agx_shared_query_submitted_unlocking(semaphore);
+      agx_shared_poll_first(semaphore); /* it may have failed elsewhere */
+      status = agx_device_poll_unlocking(device);
+   }
+   *out_value = AGX_MAX(last_value(semaphore), submitted);
+   if (status == AGX_OK || semaphore->failure.status != AGX_OK)
+      status = agx_failure_raise(&semaphore->failure);
+   agx_device_unlock_and_run_deferred(device);
    return status;
 }
 

@@ -13,8 +13,6 @@
 #include "hal/sync/points.h"
 #include "hal/sync/shared_poll.h"
 
-/* ---- life ------------------------------------------------------------------ */
-
 /* ---- in ---------------------------------------------------------------------- */
 
 agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value, int fd)
@@ -167,10 +165,13 @@ agx_status agx_export_sync_file(struct agx_semaphore *semaphore, uint64_t value,
 {
    struct agx_device *device = semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
+   const struct agx_point point = {semaphore, value};
    struct cause cause = {0};
    agx_sync_lock(sync);
    agx_shared_poll_first(semaphore);
    agx_status status = agx_device_poll_unlocking(device);
+   if (status == AGX_OK)
+      agx_points_import_unlocking(&point, 1); /* what another process has submitted */
    if (status == AGX_OK)
       status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK)

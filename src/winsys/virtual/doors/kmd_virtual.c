@@ -4,10 +4,12 @@
  * the caller has.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "agx/sim/check/statistics.h"
 #include "base/util.h"
@@ -18,11 +20,24 @@ struct kmd_virtual {
    struct agx_kmd base;
    struct agx_virtual_node *node;
    struct agx_virtual_file *file;
+   struct common *common;
    bool owns_node;
    void (*on_counters)(void *user, const struct agx_kmd_counters *counters);
    void *counters_user;
    char name[32];
 };
+
+/* A node that several kmds of a process are files of. A forked child has one of its own. */
+struct common {
+   struct common *next;
+   struct agx_virtual_node *node;
+   const struct agx_chip *chip;
+   pid_t pid;
+   uint32_t users;
+};
+
+static pthread_mutex_t commons_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct common *commons;
 
 static struct kmd_virtual *cast(struct agx_kmd *kmd)
 {
@@ -163,10 +178,91 @@ static int virtual_declare_bounds(struct agx_kmd *kmd, uint64_t stream_va,
    return error;
 }
 
+/* ---- nodes in common ------------------------------------------------------ */
+
+static void before_fork(void)
+{
+   pthread_mutex_lock(&commons_lock);
+}
+
+static void after_fork(void)
+{
+   pthread_mutex_unlock(&commons_lock);
+}
+
+static void watch_forks(void)
+{
+   pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static struct common *find_common(const struct agx_chip *chip)
+{
+   struct common *it = commons;
+   while (it && (it->chip != chip || it->pid != getpid()))
+      it = it->next;
+   if (it)
+      it->users++;
+   return it;
+}
+
+/* The one that others had, or made meanwhile, else the new one. No lock is held over more than the
+ * list: nodes have locks of their own around a fork. */
+static agx_status take_common(const struct agx_chip *chip, struct common **out)
+{
+   static pthread_once_t once = PTHREAD_ONCE_INIT;
+   pthread_once(&once, watch_forks);
+   pthread_mutex_lock(&commons_lock);
+   *out = find_common(chip);
+   pthread_mutex_unlock(&commons_lock);
+   if (*out)
+      return AGX_OK;
+   struct common *made = calloc(1, sizeof(*made));
+   if (!made)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
+   agx_status status = agx_virtual_node_create(chip, -1, &made->node);
+   if (status != AGX_OK) {
+      free(made);
+      return status;
+   }
+   pthread_mutex_lock(&commons_lock);
+   *out = find_common(chip);
+   if (!*out) {
+      made->chip = chip;
+      made->pid = getpid();
+      made->users = 1;
+      made->next = commons;
+      commons = *out = made;
+   }
+   pthread_mutex_unlock(&commons_lock);
+   if (*out != made) {
+      agx_virtual_node_destroy(made->node);
+      free(made);
+   }
+   return AGX_OK;
+}
+
+static void leave_common(struct common *common)
+{
+   pthread_mutex_lock(&commons_lock);
+   const bool is_last = --common->users == 0;
+   struct common **link = &commons;
+   while (*link != common)
+      link = &(*link)->next;
+   if (is_last)
+      *link = common->next;
+   pthread_mutex_unlock(&commons_lock);
+   if (!is_last)
+      return;
+   agx_virtual_node_destroy(common->node);
+   free(common);
+}
+
 static void virtual_close(struct agx_kmd *kmd)
 {
    struct kmd_virtual *it = cast(kmd);
    agx_virtual_close(it->file);
+   if (it->common)
+      leave_common(it->common);
    if (it->owns_node)
       agx_virtual_node_destroy(it->node);
    free(it);
@@ -221,6 +317,22 @@ agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
       agx_virtual_node_destroy(node);
    else
       cast(*out_kmd)->owns_node = true;
+   return status;
+}
+
+agx_status agx_kmd_virtual_open_common(const char *name, struct agx_kmd **out_kmd)
+{
+   const struct agx_chip *chip = agx_chip_find(name ? name : "g13g");
+   struct common *common;
+   *out_kmd = NULL;
+   if (!chip)
+      return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%.64s\"", name);
+   AGX_TRY(take_common(chip, &common));
+   agx_status status = agx_kmd_virtual_open_on(common->node, out_kmd);
+   if (status != AGX_OK)
+      leave_common(common);
+   else
+      cast(*out_kmd)->common = common;
    return status;
 }
 
