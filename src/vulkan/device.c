@@ -122,6 +122,7 @@ static VkResult open_core(struct agxvk_device *device, const uint32_t *prioritie
       .name = device->physical->node.path,
       .queue_count = device->queue_count,
       .queue_priorities = priorities,
+      .flags = AGX_DEVICE_COMMON_NODE,
    };
    const struct agx_buffer_desc nothing = {
       .size = sizeof(nothing), .size_B = NOTHING_B, .label = "nothing"};

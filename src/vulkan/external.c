@@ -86,23 +86,3 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetMemoryFdKHR(VkDevice device,
    VkResult result = agxvk_memory_result(agxvk_device_of(device), status);
    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? VK_ERROR_TOO_MANY_OBJECTS : result;
 }
-
-/* ---- semaphores and fences ---------------------------------------------- */
-
-VKAPI_ATTR void VKAPI_CALL agxvk_GetPhysicalDeviceExternalSemaphoreProperties(
-   VkPhysicalDevice physicalDevice, const VkPhysicalDeviceExternalSemaphoreInfo *pInfo,
-   VkExternalSemaphoreProperties *pOut)
-{
-   pOut->exportFromImportedHandleTypes = 0;
-   pOut->compatibleHandleTypes = 0;
-   pOut->externalSemaphoreFeatures = 0;
-}
-
-VKAPI_ATTR void VKAPI_CALL agxvk_GetPhysicalDeviceExternalFenceProperties(
-   VkPhysicalDevice physicalDevice, const VkPhysicalDeviceExternalFenceInfo *pInfo,
-   VkExternalFenceProperties *pOut)
-{
-   pOut->exportFromImportedHandleTypes = 0;
-   pOut->compatibleHandleTypes = 0;
-   pOut->externalFenceFeatures = 0;
-}

@@ -16,6 +16,7 @@ struct submission {
    struct agx_point *points;
    uint32_t op_count, point_count;
    uint64_t value; /* of the queue's order, that the last operation signals */
+   struct agxvk_semaphore *touched;
    struct agx_op local_ops[LOCAL_OPS];
    struct agx_point local_points[LOCAL_POINTS];
 };
@@ -35,6 +36,14 @@ static struct agx_op *begin_op(struct submission *s, uint32_t kind)
    return op;
 }
 
+/* Work for the GPU that does next to nothing. */
+static struct agx_op *begin_mark(struct submission *s)
+{
+   struct agx_op *op = begin_op(s, AGX_OP_FILL);
+   op->u.fill = agxvk_mark(s->queue->device);
+   return op;
+}
+
 static void end_waits(struct submission *s, struct agx_op *op)
 {
    if (s->value)
@@ -45,24 +54,113 @@ static void end_waits(struct submission *s, struct agx_op *op)
    op->signal_count = 1;
 }
 
+/* ---- binary semaphores -------------------------------------------------- */
+
+static void touch(struct submission *s, struct agxvk_semaphore *semaphore)
+{
+   if (semaphore->is_touched)
+      return;
+   semaphore->is_touched = true;
+   semaphore->old_payload = semaphore->payload;
+   semaphore->old_permanent = semaphore->permanent;
+   semaphore->next_touched = s->touched;
+   s->touched = semaphore;
+}
+
+/* Temporary payloads go when they were waited for, or come back when nothing will. */
+static void settle(struct submission *s, bool is_queued)
+{
+   for (struct agxvk_semaphore *it = s->touched; it; it = it->next_touched) {
+      it->is_touched = false;
+      if (is_queued && it->payload.core != it->old_payload.core) {
+         agx_release(it->old_payload.core);
+      } else if (!is_queued) {
+         agxvk_payload_put(&it->object, &it->payload, it->old_payload);
+         it->permanent = it->old_permanent;
+      }
+   }
+}
+
 static void add_wait(struct submission *s, const VkSemaphoreSubmitInfo *info)
 {
-   const struct agxvk_semaphore *semaphore = agxvk_semaphore_of(info->semaphore);
-   add_point(s, semaphore->core, semaphore->is_binary ? semaphore->value : info->value);
+   struct agxvk_semaphore *semaphore = agxvk_semaphore_of(info->semaphore);
+   if (!semaphore->is_binary) {
+      add_point(s, semaphore->payload.core, info->value);
+      return;
+   }
+   const uint64_t value = agxvk_payload_signal(&semaphore->payload);
+   touch(s, semaphore);
+   add_point(s, semaphore->payload.core, value);
+   semaphore->payload.value = value + 1;
+   if (!semaphore->permanent.core)
+      return;
+   agxvk_payload_put(&semaphore->object, &semaphore->payload, semaphore->permanent);
+   semaphore->permanent.core = NULL;
 }
 
 static void add_signal(struct submission *s, struct agx_op *op, const VkSemaphoreSubmitInfo *info)
 {
    struct agxvk_semaphore *semaphore = agxvk_semaphore_of(info->semaphore);
-   add_point(s, semaphore->core, semaphore->is_binary ? ++semaphore->value : info->value);
+   uint64_t value = info->value;
+   if (semaphore->is_binary) {
+      touch(s, semaphore);
+      value = semaphore->payload.value = (agxvk_payload_last(&semaphore->payload) + 1) | 1;
+   }
+   add_point(s, semaphore->payload.core, value);
    op->signal_count++;
 }
 
+/* Those who share a binary semaphore see that it was waited for. A payload that is not the
+ * semaphore's any more was its temporary one. */
+static void tell_waits(struct submission *s, struct agx_op *op, const VkSubmitInfo2 *batch)
+{
+   for (uint32_t i = 0; i < batch->waitSemaphoreInfoCount; i++) {
+      const struct agxvk_semaphore *semaphore =
+         agxvk_semaphore_of(batch->pWaitSemaphoreInfos[i].semaphore);
+      const struct agx_point *wait = &op->waits[i];
+      const bool is_shared = wait->semaphore == semaphore->payload.core
+                                ? semaphore->payload.is_shared
+                                : semaphore->old_payload.is_shared;
+      if (!semaphore->is_binary || !is_shared)
+         continue;
+      add_point(s, wait->semaphore, wait->value + 1);
+      op->signal_count++;
+   }
+}
+
+/* ---- batches ------------------------------------------------------------ */
+
+/* What a batch waits for, before its first operation. */
+static void add_waits(struct submission *s, struct agx_op *op, const VkSubmitInfo2 *batch)
+{
+   for (uint32_t i = 0; i < batch->waitSemaphoreInfoCount; i++)
+      add_wait(s, &batch->pWaitSemaphoreInfos[i]);
+   end_waits(s, op);
+   tell_waits(s, op, batch);
+}
+
+static bool is_passed_on(const VkSemaphoreSubmitInfo *infos, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agxvk_semaphore *semaphore = agxvk_semaphore_of(infos[i].semaphore);
+      if (semaphore->is_binary && semaphore->payload.is_shared)
+         return true;
+   }
+   return false;
+}
+
 /* A batch: its waits before its first operation, its signals behind the last. Without command
- * buffers it is a barrier. */
+ * buffers it is a barrier. Those who share binary semaphores must find what is submitted in the
+ * kernel, which barriers, and command buffers without commands, are no matter of. */
 static struct agx_op *add_batch(struct submission *s, const VkSubmitInfo2 *batch)
 {
+   const bool passes_on =
+      is_passed_on(batch->pSignalSemaphoreInfos, batch->signalSemaphoreInfoCount);
    struct agx_op *op = NULL;
+   if (is_passed_on(batch->pWaitSemaphoreInfos, batch->waitSemaphoreInfoCount)) {
+      op = begin_mark(s);
+      add_waits(s, op, batch);
+   }
    for (uint32_t i = 0; i < batch->commandBufferInfoCount; i++) {
       const struct agxvk_command_buffer *commands =
          agxvk_command_buffer_of(batch->pCommandBufferInfos[i].commandBuffer);
@@ -70,16 +168,19 @@ static struct agx_op *add_batch(struct submission *s, const VkSubmitInfo2 *batch
          const bool is_first = !op;
          op = begin_op(s, AGX_OP_EXECUTE);
          op->u.execute.commands = commands->segments[c];
-         for (uint32_t w = 0; is_first && w < batch->waitSemaphoreInfoCount; w++)
-            add_wait(s, &batch->pWaitSemaphoreInfos[w]);
-         end_waits(s, op);
+         if (is_first)
+            add_waits(s, op, batch);
+         else
+            end_waits(s, op);
       }
    }
-   if (!op) {
-      op = begin_op(s, AGX_OP_BARRIER);
-      for (uint32_t w = 0; w < batch->waitSemaphoreInfoCount; w++)
-         add_wait(s, &batch->pWaitSemaphoreInfos[w]);
-      end_waits(s, op);
+   if (!op || passes_on) {
+      const bool is_first = !op;
+      op = passes_on ? begin_mark(s) : begin_op(s, AGX_OP_BARRIER);
+      if (is_first)
+         add_waits(s, op, batch);
+      else
+         end_waits(s, op);
    }
    for (uint32_t i = 0; i < batch->signalSemaphoreInfoCount; i++)
       add_signal(s, op, &batch->pSignalSemaphoreInfos[i]);
@@ -87,13 +188,13 @@ static struct agx_op *add_batch(struct submission *s, const VkSubmitInfo2 *batch
 }
 
 /* Room for all: each operation has two points of the order beside its batch's, one of them a
- * fence's. */
+ * fence's, and each wait may be told. */
 static bool reserve(struct submission *s, uint32_t count, const VkSubmitInfo2 *batches)
 {
    uint64_t ops = 1, points = 1;
    for (uint32_t i = 0; i < count; i++) {
-      ops++;
-      points += batches[i].waitSemaphoreInfoCount + batches[i].signalSemaphoreInfoCount;
+      ops += 2;
+      points += 2ull * batches[i].waitSemaphoreInfoCount + batches[i].signalSemaphoreInfoCount;
       for (uint32_t c = 0; c < batches[i].commandBufferInfoCount; c++)
          ops +=
             agxvk_command_buffer_of(batches[i].pCommandBufferInfos[c].commandBuffer)->segment_count;
@@ -111,22 +212,12 @@ static bool reserve(struct submission *s, uint32_t count, const VkSubmitInfo2 *b
    return memory != NULL;
 }
 
-/* Gives back the values of binary semaphores that nothing will signal. */
-static void undo(uint32_t count, const VkSubmitInfo2 *batches)
-{
-   for (uint32_t i = 0; i < count; i++)
-      for (uint32_t s = 0; s < batches[i].signalSemaphoreInfoCount; s++) {
-         struct agxvk_semaphore *semaphore =
-            agxvk_semaphore_of(batches[i].pSignalSemaphoreInfos[s].semaphore);
-         semaphore->value -= semaphore->is_binary;
-      }
-}
-
-static VkResult hand_over(struct submission *s, uint32_t count, const VkSubmitInfo2 *batches)
+static VkResult hand_over(struct submission *s)
 {
    struct agxvk_device *device = s->queue->device;
    uint32_t queued = 0;
    agx_status status = agx_submit(device->core, s->ops, s->op_count, &queued);
+   settle(s, status == AGX_OK);
    if (status == AGX_OK) {
       s->queue->value = s->value;
       return VK_SUCCESS;
@@ -134,7 +225,6 @@ static VkResult hand_over(struct submission *s, uint32_t count, const VkSubmitIn
    VkResult result = agxvk_result(device, status);
    if (queued)
       return VK_ERROR_DEVICE_LOST; /* half of a submission can't be taken back */
-   undo(count, batches);
    return result == VK_ERROR_OUT_OF_HOST_MEMORY ? result : VK_ERROR_DEVICE_LOST;
 }
 
@@ -144,6 +234,7 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_QueueSubmit2(VkQueue queue_handle, uint32_t
    struct submission s;
    s.queue = agxvk_queue_of(queue_handle);
    s.value = s.queue->value;
+   s.touched = NULL;
    s.op_count = s.point_count = 0;
    if (!submitCount && !fence)
       return VK_SUCCESS;
@@ -157,11 +248,11 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_QueueSubmit2(VkQueue queue_handle, uint32_t
       end_waits(&s, last);
    }
    if (fence) {
-      const struct agxvk_fence *signalled = agxvk_fence_of(fence);
-      add_point(&s, signalled->core, signalled->value);
+      const struct agxvk_payload *signalled = &agxvk_fence_of(fence)->payload;
+      add_point(&s, signalled->core, agxvk_payload_signal(signalled));
       last->signal_count++;
    }
-   VkResult result = hand_over(&s, submitCount, pSubmits);
+   VkResult result = hand_over(&s);
    if (s.ops != s.local_ops)
       agxvk_free(&s.queue->device->alloc, NULL, s.ops);
    return result;

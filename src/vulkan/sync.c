@@ -41,6 +41,34 @@ static void points_free(struct agxvk_device *device, struct agx_point *local,
       agxvk_free(&device->alloc, NULL, points);
 }
 
+/* ---- payloads ----------------------------------------------------------- */
+
+/* What can't be asked has failed, which the next one to wait for it is told. */
+uint64_t agxvk_payload_last(const struct agxvk_payload *payload)
+{
+   uint64_t submitted;
+   if (!payload->is_shared || agx_semaphore_query_submitted(payload->core, &submitted) != AGX_OK)
+      return payload->value;
+   return AGXVK_MAX(payload->value, submitted);
+}
+
+void agxvk_payload_put(struct agxvk_object *object, struct agxvk_payload *to,
+                       struct agxvk_payload payload)
+{
+   *to = payload;
+   object->core = payload.core;
+}
+
+void agxvk_payload_restore(struct agxvk_object *object, struct agxvk_payload *payload,
+                           struct agxvk_payload *permanent)
+{
+   if (!permanent->core)
+      return;
+   agx_release(payload->core);
+   agxvk_payload_put(object, payload, *permanent);
+   permanent->core = NULL;
+}
+
 /* ---- semaphores --------------------------------------------------------- */
 
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_CreateSemaphore(VkDevice device_handle,
@@ -57,12 +85,12 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_CreateSemaphore(VkDevice device_handle,
       return VK_ERROR_OUT_OF_HOST_MEMORY;
    semaphore->is_binary = !type || type->semaphoreType == VK_SEMAPHORE_TYPE_BINARY;
    const uint64_t initial = semaphore->is_binary ? 0 : type->initialValue;
-   agx_status status = agx_semaphore_create(device->core, initial, &semaphore->core);
+   agx_status status = agx_semaphore_create(device->core, initial, &semaphore->payload.core);
    if (status != AGX_OK) {
       agxvk_object_destroy(device, pAllocator, semaphore);
       return agxvk_result(device, status);
    }
-   semaphore->object.core = semaphore->core;
+   semaphore->object.core = semaphore->payload.core;
    *pSemaphore = agxvk_semaphore_handle(semaphore);
    return VK_SUCCESS;
 }
@@ -73,7 +101,8 @@ VKAPI_ATTR void VKAPI_CALL agxvk_DestroySemaphore(VkDevice device, VkSemaphore s
    struct agxvk_semaphore *semaphore = agxvk_semaphore_of(semaphore_handle);
    if (!semaphore)
       return;
-   agx_release(semaphore->core);
+   agx_release(semaphore->payload.core);
+   agx_release(semaphore->permanent.core);
    agxvk_object_destroy(agxvk_device_of(device), pAllocator, semaphore);
 }
 
@@ -82,15 +111,15 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetSemaphoreCounterValue(VkDevice device,
                                                               uint64_t *pValue)
 {
    return agxvk_result(agxvk_device_of(device),
-                       agx_semaphore_query(agxvk_semaphore_of(semaphore)->core, pValue));
+                       agx_semaphore_query(agxvk_semaphore_of(semaphore)->payload.core, pValue));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_SignalSemaphore(VkDevice device,
                                                      const VkSemaphoreSignalInfo *pSignalInfo)
 {
-   return agxvk_result(
-      agxvk_device_of(device),
-      agx_semaphore_signal(agxvk_semaphore_of(pSignalInfo->semaphore)->core, pSignalInfo->value));
+   const struct agxvk_semaphore *semaphore = agxvk_semaphore_of(pSignalInfo->semaphore);
+   return agxvk_result(agxvk_device_of(device),
+                       agx_semaphore_signal(semaphore->payload.core, pSignalInfo->value));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_WaitSemaphores(VkDevice device_handle,
@@ -104,7 +133,7 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_WaitSemaphores(VkDevice device_handle,
    if (!points)
       return VK_ERROR_OUT_OF_HOST_MEMORY;
    for (uint32_t i = 0; i < count; i++)
-      points[i] = (struct agx_point){agxvk_semaphore_of(pWaitInfo->pSemaphores[i])->core,
+      points[i] = (struct agx_point){agxvk_semaphore_of(pWaitInfo->pSemaphores[i])->payload.core,
                                      pWaitInfo->pValues[i]};
    VkResult result =
       wait(device, points, count, pWaitInfo->flags & VK_SEMAPHORE_WAIT_ANY_BIT, timeout);
@@ -124,13 +153,14 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_CreateFence(VkDevice device_handle,
       agxvk_object_create(device, pAllocator, sizeof(*fence), VK_OBJECT_TYPE_FENCE);
    if (!fence)
       return VK_ERROR_OUT_OF_HOST_MEMORY;
-   agx_status status = agx_semaphore_create(device->core, 0, &fence->core);
+   fence->payload.value = pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT ? 1 : 0;
+   agx_status status =
+      agx_semaphore_create(device->core, fence->payload.value, &fence->payload.core);
    if (status != AGX_OK) {
       agxvk_object_destroy(device, pAllocator, fence);
       return agxvk_result(device, status);
    }
-   fence->object.core = fence->core;
-   fence->value = pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT ? 0 : 1;
+   fence->object.core = fence->payload.core;
    *pFence = agxvk_fence_handle(fence);
    return VK_SUCCESS;
 }
@@ -141,31 +171,45 @@ VKAPI_ATTR void VKAPI_CALL agxvk_DestroyFence(VkDevice device, VkFence fence_han
    struct agxvk_fence *fence = agxvk_fence_of(fence_handle);
    if (!fence)
       return;
-   agx_release(fence->core);
+   agx_release(fence->payload.core);
+   agx_release(fence->permanent.core);
    agxvk_object_destroy(agxvk_device_of(device), pAllocator, fence);
 }
 
 /* A fence that failed with its device is reset all the same; what comes next tells. */
+void agxvk_fence_reset(struct agxvk_fence *fence)
+{
+   struct agxvk_payload *payload = &fence->payload;
+   uint64_t reached = 0;
+   agxvk_payload_restore(&fence->object, payload, &fence->permanent);
+   if (agx_semaphore_query(payload->core, &reached) != AGX_OK)
+      return;
+   const uint64_t signal = agxvk_payload_signal(payload);
+   if (reached < signal)
+      return;
+   payload->value = signal + 1;
+   if (payload->is_shared)
+      (void)!agx_semaphore_signal(payload->core, signal + 1); /* unless another did */
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_ResetFences(VkDevice device, uint32_t fenceCount,
                                                  const VkFence *pFences)
 {
-   for (uint32_t i = 0; i < fenceCount; i++) {
-      struct agxvk_fence *fence = agxvk_fence_of(pFences[i]);
-      uint64_t reached = 0;
-      if (agx_semaphore_query(fence->core, &reached) == AGX_OK && reached >= fence->value)
-         fence->value = reached + 1;
-   }
+   for (uint32_t i = 0; i < fenceCount; i++)
+      agxvk_fence_reset(agxvk_fence_of(pFences[i]));
    return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetFenceStatus(VkDevice device, VkFence fence_handle)
+/* Asked in this order: what is reached later was submitted before. */
+VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetFenceStatus(VkDevice device, VkFence fence)
 {
-   const struct agxvk_fence *fence = agxvk_fence_of(fence_handle);
+   const struct agxvk_payload *payload = &agxvk_fence_of(fence)->payload;
+   const uint64_t signal = agxvk_payload_signal(payload);
    uint64_t reached;
-   agx_status status = agx_semaphore_query(fence->core, &reached);
+   agx_status status = agx_semaphore_query(payload->core, &reached);
    if (status != AGX_OK)
       return agxvk_result(agxvk_device_of(device), status);
-   return reached >= fence->value ? VK_SUCCESS : VK_NOT_READY;
+   return reached >= signal ? VK_SUCCESS : VK_NOT_READY;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL agxvk_WaitForFences(VkDevice device_handle, uint32_t fenceCount,
@@ -178,8 +222,8 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_WaitForFences(VkDevice device_handle, uint3
    if (!points)
       return VK_ERROR_OUT_OF_HOST_MEMORY;
    for (uint32_t i = 0; i < fenceCount; i++) {
-      const struct agxvk_fence *fence = agxvk_fence_of(pFences[i]);
-      points[i] = (struct agx_point){fence->core, fence->value};
+      const struct agxvk_payload *payload = &agxvk_fence_of(pFences[i])->payload;
+      points[i] = (struct agx_point){payload->core, agxvk_payload_signal(payload)};
    }
    VkResult result = wait(device, points, fenceCount, !waitAll, timeout);
    points_free(device, local, points);

@@ -92,13 +92,13 @@ void vk_close_instance(struct vk *vk)
 
 /* ---- devices ------------------------------------------------------------ */
 
+/* With all extensions that it has. */
 static void create_device(struct vk *vk)
 {
    static const float priority = 1.0f;
-   static const char *const extensions[] = {
-      VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
-      VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
-      VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
+   static VkExtensionProperties extensions[128];
+   const char *names[128];
+   uint32_t extension_count = 128;
    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
    VkPhysicalDeviceVulkan13Features features13 = {
@@ -116,13 +116,16 @@ static void create_device(struct vk *vk)
                                             .queueCount = 1,
                                             .pQueuePriorities = &priority};
    vkGetPhysicalDeviceFeatures2(vk->physical, &features);
+   assert_vk(
+      vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &extension_count, extensions));
+   for (uint32_t i = 0; i < extension_count; i++)
+      names[i] = extensions[i].extensionName;
    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                     .pNext = &features,
                                     .queueCreateInfoCount = 2,
                                     .pQueueCreateInfos = queues,
-                                    .enabledExtensionCount =
-                                       sizeof(extensions) / sizeof(extensions[0]),
-                                    .ppEnabledExtensionNames = extensions};
+                                    .enabledExtensionCount = extension_count,
+                                    .ppEnabledExtensionNames = names};
    assert_vk(vkCreateDevice(vk->physical, &info, NULL, &vk->device));
    vkGetDeviceQueue(vk->device, 0, 0, &vk->queue);
    vkGetDeviceQueue(vk->device, 1, 0, &vk->other);
