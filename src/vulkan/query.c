@@ -22,7 +22,10 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_CreateQueryPool(VkDevice device_handle,
       .usage = AGX_USAGE_TRANSFER | AGX_USAGE_DISPATCH | AGX_USAGE_MAPPING | AGX_USAGE_TIMESTAMPS,
       .label = "queries",
    };
-   if (pCreateInfo->queryType != VK_QUERY_TYPE_TIMESTAMP)
+   /* Pools of occlusion queries need no feature: only graphics begin those, so they stay
+    * unavailable. */
+   if (pCreateInfo->queryType != VK_QUERY_TYPE_TIMESTAMP &&
+       pCreateInfo->queryType != VK_QUERY_TYPE_OCCLUSION)
       return VK_ERROR_FEATURE_NOT_PRESENT;
    struct agxvk_query_pool *pool =
       agxvk_object_create(device, pAllocator, sizeof(*pool), VK_OBJECT_TYPE_QUERY_POOL);
@@ -187,7 +190,7 @@ VKAPI_ATTR void VKAPI_CALL agxvk_CmdCopyQueryPoolResults(
    }
 }
 
-/* Queries that begin and end are of kinds that no pool can have. */
+/* Queries that begin and end are of graphics, or of kinds that no pool can have. */
 VKAPI_ATTR void VKAPI_CALL agxvk_CmdBeginQuery(VkCommandBuffer commandBuffer, VkQueryPool pool,
                                                uint32_t query, VkQueryControlFlags flags)
 {
