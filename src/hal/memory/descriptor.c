@@ -73,14 +73,15 @@ static agx_status pack_null_texture(const struct agx_bound *bound, uint8_t *out)
 {
    struct agx_hw_texture texture = agx_hw_texture_default();
    texture.dimension = bound->dim;
-   texture.layout = AGX_HW_LAYOUT_TWIDDLED;
+   /* Cubes are read whatever the coordinates: their faces have to be on one page. */
+   texture.layout = agx_dim_is_cube(bound->dim) ? AGX_HW_LAYOUT_GPU : AGX_HW_LAYOUT_TWIDDLED;
+   texture.page_aligned_layers = !agx_dim_is_cube(bound->dim);
    texture.channels = 0; /* R8 Unorm */
    texture.type = AGX_HW_TEXTURE_TYPE_UNORM;
    texture.swizzle_r = texture.swizzle_g = texture.swizzle_b = AGX_HW_CHANNEL_0;
    texture.swizzle_a = AGX_HW_CHANNEL_0;
    texture.width = texture.height = texture.depth = 1;
    texture.address = bound->sinks.zero_va;
-   texture.page_aligned_layers = true;
    return agx_hw_texture_pack(&texture, out);
 }
 
