@@ -307,7 +307,7 @@ static struct agx_sampler_desc sampler_desc(const VkSamplerCreateInfo *info)
                wrap_of(info->addressModeW)},
       .border = border_of(info->borderColor),
       .max_anisotropy = anisotropy_of(info),
-      .min_lod = info->minLod,
+      .min_lod = AGXVK_MAX(info->minLod, 0.0f), /* there are no levels below */
       .max_lod = info->maxLod > 0 ? info->maxLod : ALMOST_LEVEL_0,
       .texel_coordinates = info->unnormalizedCoordinates,
       .compare = compare_of(info),

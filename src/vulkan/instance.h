@@ -39,7 +39,6 @@ struct agxvk_physical_device {
    struct agx_device_info info;
    VkPhysicalDeviceProperties core;
    struct agxvk_properties properties;
-   uint64_t memory_used_B; /* by all devices of the instance */
 };
 
 struct agxvk_instance {

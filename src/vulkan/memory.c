@@ -14,9 +14,17 @@ const struct agxvk_memory_type agxvk_memory_types[AGXVK_MEMORY_TYPE_COUNT] = {
                             AGX_BUFFER_HOST_READ},
 };
 
-static void count(struct agxvk_device *device, uint64_t grown_B)
+/* By all devices of the process, which share the machine's memory. */
+static uint64_t used_B;
+
+uint64_t agxvk_memory_used(void)
 {
-   __atomic_fetch_add(&device->physical->memory_used_B, grown_B, __ATOMIC_RELAXED);
+   return __atomic_load_n(&used_B, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t grown_B)
+{
+   __atomic_fetch_add(&used_B, grown_B, __ATOMIC_RELAXED);
 }
 
 /* New memory: the application's own, or for others to have, too. */
@@ -65,7 +73,7 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_AllocateMemory(VkDevice device_handle,
    memory->object.core = memory->core;
    memory->address = info.address;
    memory->size_B = pAllocateInfo->allocationSize;
-   count(device, memory->size_B);
+   count(memory->size_B);
    *pMemory = agxvk_memory_handle(memory);
    return VK_SUCCESS;
 }
@@ -77,7 +85,7 @@ VKAPI_ATTR void VKAPI_CALL agxvk_FreeMemory(VkDevice device_handle, VkDeviceMemo
    struct agxvk_memory *memory = agxvk_memory_of(memory_handle);
    if (!memory)
       return;
-   count(device, -memory->size_B);
+   count(-memory->size_B);
    agx_release(memory->core);
    agxvk_object_destroy(device, pAllocator, memory);
 }

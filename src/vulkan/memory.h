@@ -42,6 +42,9 @@ struct agxvk_buffer_view {
    const char *format; /* as the HAL names it */
 };
 
+/* What the process has allocated. */
+uint64_t agxvk_memory_used(void);
+
 /* Memory that others made: takes fd, a dma-buf, over when it succeeds. size_B 0: all of it. */
 VkResult agxvk_memory_import(struct agxvk_device *device, int fd, uint64_t size_B,
                              struct agx_buffer **out_buffer);

@@ -107,8 +107,7 @@ VKAPI_ATTR void VKAPI_CALL agxvk_GetPhysicalDeviceMemoryProperties2(
       return;
    memset(budget->heapBudget, 0, sizeof(budget->heapBudget));
    memset(budget->heapUsage, 0, sizeof(budget->heapUsage));
-   budget->heapUsage[0] =
-      __atomic_load_n(&agxvk_physical_device_of(physicalDevice)->memory_used_B, __ATOMIC_RELAXED);
+   budget->heapUsage[0] = agxvk_memory_used();
    budget->heapBudget[0] = AGXVK_MIN(memory_free() + budget->heapUsage[0], memory_size());
 }
 
