@@ -77,9 +77,12 @@ static void read_composite(struct agxc_spv *s, const struct agxc_spv_instr *in)
    s->run_instruction(s, &inner);
 }
 
+/* Images, pointers and the like may be undefined as long as nothing uses them. */
 void agxc_spv_op_undef(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   read_null(s, in, agxc_spv_type_of(s, in->type_id));
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (agxc_spv_has_values(type))
+      read_null(s, in, type);
 }
 
 void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -90,6 +93,10 @@ void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
       struct agxc_spv_id *id = agxc_spv_result(s, in);
       id->kind = AGXC_SPV_ID_ZEROS;
       id->type = type;
+      return;
+   }
+   if (in->opcode == SpvOpUndef && !agxc_spv_has_values(type)) {
+      agxc_spv_result(s, in)->kind = AGXC_SPV_ID_OTHER;
       return;
    }
    agxc_spv_check_value_type(s, type);

@@ -35,7 +35,9 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
    if (i == AGX_COUNT(taken))
       agxc_spv_missing(s, "execution mode %s of %u-bit floats is not supported: leave it out",
                        agxc_spv_name(AGXC_SPV_NAME_MODE, mode), bits);
-   s->flushes |= mode == SpvExecutionModeDenormFlushToZero;
+   /* The zeros that denormals become have signs of their own: 0 - x is no change of sign. */
+   if (mode == SpvExecutionModeDenormFlushToZero)
+      s->flushes = s->precise_words = true;
    if (mode == SpvExecutionModeSignedZeroInfNanPreserve && bits < 64)
       *(bits == 16 ? &s->precise_halves : &s->precise_words) = true;
 }
@@ -66,8 +68,9 @@ struct agxc_ref agxc_spv_apply_float_modes(struct agxc_spv *s, struct agxc_ref r
       is_precise |= (def->operand[i].bits == 16 && s->precise_halves) ||
                     (def->operand[i].bits == 32 && s->precise_words);
    def->flags = is_precise ? AGXC_INSTR_PRECISE : 0;
-   /* Minima and maxima are copied bits; a change of size to the same one makes them floats. */
-   bool copies = def->op == AGXC_OP_FMIN || def->op == AGXC_OP_FMAX;
+   /* These copy bits; a change of size to the same one makes them floats. */
+   bool copies = def->op == AGXC_OP_FMIN || def->op == AGXC_OP_FMAX || def->op == AGXC_OP_FNEG ||
+                 def->op == AGXC_OP_FABS;
    return s->flushes && copies && result.bits == 32 ? agxc_build1(&s->b, AGXC_OP_F2F, 32, result)
                                                     : result;
 }

@@ -163,7 +163,8 @@ struct agxc_ref agxc_spv_glsl_radians(struct agxc_spv *s, const struct agxc_ref 
 
 struct agxc_ref agxc_spv_glsl_degrees(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_fmul(s, x[0], agxc_spv_f32(180 / PI));
+   /* Of halves, the product with the half that is nearest. */
+   return agxc_spv_fmul(s, x[0], agxc_spv_f32(s->rounds_to_half ? 57.28125f : 180 / PI));
 }
 
 struct agxc_ref agxc_spv_glsl_tan(struct agxc_spv *s, const struct agxc_ref *x)

@@ -147,15 +147,16 @@ struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_po
    return agxc_build_image_info(&s->b, property == AGX_IMAGE_ADDRESS ? 64 : 32, binding, which);
 }
 
-/* Sides of a level: those of level 0 by powers of two, never below 1. */
+/* Sides of a level: those of level 0 by powers of two, never below 1, but 0 where no image is. */
 static struct agxc_ref side(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                             enum agx_image_property property, struct agxc_ref level)
 {
    struct agxc_ref size = agxc_spv_image_info(s, image, property);
    if (level.kind == AGXC_NONE || (level.kind == AGXC_IMM && level.imm == 0))
       return size;
+   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_UMIN, size, agxc_spv_u32(1));
    size = agxc_spv_build2(s, AGXC_OP_USHR, size, level);
-   return agxc_spv_build2(s, AGXC_OP_UMAX, size, agxc_spv_u32(1));
+   return agxc_spv_build2(s, AGXC_OP_UMAX, size, least);
 }
 
 static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer *image)

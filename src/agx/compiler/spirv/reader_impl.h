@@ -179,6 +179,8 @@ static inline uint32_t agxc_spv_packed_stride(const struct agxc_spv_type *type)
 {
    return (uint32_t)agx_align_up((uint64_t)type->packed_B, AGX_MAX(type->align_B, 1u));
 }
+/* Whether the type is one of values: no image, function, runtime array or pointer of no bits. */
+bool agxc_spv_has_values(const struct agxc_spv_type *type);
 /* Fails unless values of the type fit into registers. */
 void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type);
 /* Images, samplers and both together, which are no values. */

@@ -34,8 +34,8 @@
 #define SpvOpSpecConstantCompositeReplicateEXT                   4462
 #define SpvOpCompositeConstructReplicateEXT                      4463
 
-#define AGXC_SPV_HEADER_WORDS   5 /* in front of the first instruction */
-#define AGXC_SPV_MAX_IDS        (1u << 20)
+#define AGXC_SPV_HEADER_WORDS   5           /* in front of the first instruction */
+#define AGXC_SPV_MAX_IDS        4194303u    /* the specification's */
 #define AGXC_SPV_MAX_TYPE_DEPTH 512         /* 255 structs and the arrays in between */
 #define AGXC_SPV_MAX_SCALARS    8192u       /* of one value in registers */
 #define AGXC_SPV_HUGE_SCALARS   0x7fffffffu /* more than counts: saturated */

@@ -46,6 +46,7 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       {SpvImageOperandsVolatileTexelMask, 0, NULL, 0},
       {SpvImageOperandsSignExtendMask, 0, NULL, 0},
       {SpvImageOperandsZeroExtendMask, 0, NULL, 0},
+      {SpvImageOperandsNontemporalMask, 0, NULL, 0},
    };
    struct operands operands = {0};
    if (i >= agxc_spv_operand_count(in))

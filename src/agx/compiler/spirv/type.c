@@ -50,17 +50,22 @@ struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_s
    return type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
 }
 
+bool agxc_spv_has_values(const struct agxc_spv_type *type)
+{
+   if (type->kind == AGXC_SPV_POINTER)
+      return type->scalars > 0;
+   return agxc_spv_type_is_scalar(type) ||
+          (is_composite(type) && type->kind != AGXC_SPV_RUNTIME_ARRAY);
+}
+
 void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type)
 {
-   bool has_values =
-      agxc_spv_type_is_scalar(type) || (is_composite(type) && type->kind != AGXC_SPV_RUNTIME_ARRAY);
    if (type->kind == AGXC_SPV_POINTER && !type->scalars)
       agxc_spv_missing(s,
                        "pointer of storage class %s as a value is not supported: use its variable "
                        "where it is needed",
                        agxc_spv_storage_name(type->storage));
-   has_values |= type->kind == AGXC_SPV_POINTER;
-   if (!has_values)
+   if (!agxc_spv_has_values(type))
       agxc_spv_invalid(s, "type %u has no values", type->id);
    if (type->scalars > AGXC_SPV_MAX_SCALARS)
       agxc_spv_missing(s, "value of %u scalars, at most %u: read and write its elements instead",
