@@ -115,13 +115,31 @@ static VkFormatFeatureFlags2 wanted(VkImageUsageFlags usage)
     VK_IMAGE_CREATE_SPARSE_ALIASED_BIT | VK_IMAGE_CREATE_PROTECTED_BIT |                           \
     VK_IMAGE_CREATE_DISJOINT_BIT)
 
+static VkFormatFeatureFlags2 features_of(VkFormat format, VkImageTiling tiling)
+{
+   const VkFormatProperties3 properties = properties_of(format);
+   return tiling == VK_IMAGE_TILING_LINEAR ? properties.linearTilingFeatures
+                                           : properties.optimalTilingFeatures;
+}
+
+/* With extended usage, views of other formats may have what the image's has not: those whose texels
+ * are as large. */
+static VkFormatFeatureFlags2 features_of_views(const VkPhysicalDeviceImageFormatInfo2 *info)
+{
+   const struct agxvk_format *own = agxvk_format_find(info->format);
+   VkFormatFeatureFlags2 features = 0;
+   for (uint32_t i = 0; i < agxvk_format_count; i++)
+      if (agxvk_formats[i].block_B == own->block_B)
+         features |= features_of(agxvk_formats[i].format, info->tiling);
+   return features;
+}
+
 static bool is_supported(const VkPhysicalDeviceImageFormatInfo2 *info)
 {
-   const VkFormatProperties3 properties = properties_of(info->format);
-   const VkFormatFeatureFlags2 has = info->tiling == VK_IMAGE_TILING_LINEAR
-                                        ? properties.linearTilingFeatures
-                                        : properties.optimalTilingFeatures;
+   VkFormatFeatureFlags2 has = features_of(info->format, info->tiling);
    const VkFormatFeatureFlags2 wants = wanted(info->usage);
+   if (has && info->flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT)
+      has |= features_of_views(info);
    return has && (has & wants) == wants && !(info->usage & ATTACHMENTS) &&
           !(info->flags & NOT_YET) && info->tiling <= VK_IMAGE_TILING_LINEAR;
 }
@@ -136,13 +154,6 @@ static VkSampleCountFlags sample_counts(const VkPhysicalDeviceImageFormatInfo2 *
        format.is_integer)
       return VK_SAMPLE_COUNT_1_BIT;
    return VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT;
-}
-
-/* Atomics need rows one behind the other, which images with levels have not. */
-static bool is_atomic(const VkPhysicalDeviceImageFormatInfo2 *info)
-{
-   return info->usage & VK_IMAGE_USAGE_STORAGE_BIT &&
-          (info->format == VK_FORMAT_R32_UINT || info->format == VK_FORMAT_R32_SINT);
 }
 
 static uint32_t level_count(uint32_t side)
@@ -186,7 +197,7 @@ VKAPI_ATTR VkResult VKAPI_CALL agxvk_GetPhysicalDeviceImageFormatProperties2(
    pOut->imageFormatProperties = (VkImageFormatProperties){0};
    if (!is_supported(pInfo) || !write_external(pInfo, pOut))
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
-   const bool one_level = pInfo->tiling == VK_IMAGE_TILING_LINEAR || is_atomic(pInfo);
+   const bool one_level = pInfo->tiling == VK_IMAGE_TILING_LINEAR;
    pOut->imageFormatProperties = (VkImageFormatProperties){
       .maxExtent = {side, is_1d ? 1 : side, is_3d ? side : 1},
       .maxMipLevels = one_level ? 1 : level_count(side),

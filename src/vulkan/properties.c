@@ -167,6 +167,10 @@ static void fill_1_1(const struct agx_device_info *info, struct agxvk_properties
       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
       VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT |
       VK_SUBGROUP_FEATURE_CLUSTERED_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
+   /* The struct that came first has other names. */
+   p->supportedStages = p->subgroupSupportedStages;
+   p->supportedOperations = p->subgroupSupportedOperations;
+   p->quadOperationsInAllStages = p->subgroupQuadOperationsInAllStages;
    p->pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
    p->maxMultiviewViewCount = 6;
    p->maxMultiviewInstanceIndex = (1u << 27) - 1;
