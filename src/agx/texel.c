@@ -75,6 +75,8 @@ static uint32_t pack_float(float value, unsigned bits)
       return 0;
    if (isinf(value))
       return sign | infinite;
+   if (value == 0)
+      return sign;
    (void)frexp(fabs((double)value), &exponent);
    exponent = AGX_MAX(exponent - 1, -14);
    if (exponent > 15)

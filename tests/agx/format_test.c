@@ -10,6 +10,7 @@
 #include <GL/glext.h>
 
 #include "agx/format.h"
+#include "agx/texel.h"
 #include "base/util.h"
 
 static void a_format_is_found_by_each_of_its_names(void **state)
@@ -25,6 +26,28 @@ static void a_format_is_found_by_each_of_its_names(void **state)
    }
    assert_null(agx_format_find("rgba33f"));
    assert_null(agx_format_find(""));
+}
+
+/* Zeros are zeros in floats of any width, and have their sign where there is one. */
+static void zeros_are_packed_as_zeros(void **state)
+{
+   static const char *const names[] = {"rgba16f", "VK_FORMAT_B10G11R11_UFLOAT_PACK32",
+                                       "VK_FORMAT_E5B9G9R9_UFLOAT_PACK32", "rgba32f"};
+   static const uint32_t minus[4] = {0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u};
+   static const uint32_t plus[4];
+   static const uint8_t zeros[16];
+   uint8_t texel[16];
+   uint16_t halves[4];
+   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+      const struct agx_format *format = agx_format_find(names[i]);
+      assert_non_null(format);
+      agx_texel_pack(format, plus, texel);
+      assert_memory_equal(texel, zeros, format->texel_B);
+   }
+   agx_texel_pack(agx_format_find("rgba16f"), minus, texel);
+   memcpy(halves, texel, sizeof(halves));
+   for (size_t i = 0; i < 4; i++)
+      assert_int_equal(halves[i], 0x8000);
 }
 
 static void names_are_unique_and_swizzles_well_formed(void **state)
@@ -111,6 +134,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_format_is_found_by_each_of_its_names),
+      cmocka_unit_test(zeros_are_packed_as_zeros),
       cmocka_unit_test(names_are_unique_and_swizzles_well_formed),
       cmocka_unit_test(gl_names_formats_by_number),
       cmocka_unit_test(vertex_formats_are_found_by_each_of_their_names),

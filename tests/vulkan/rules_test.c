@@ -32,6 +32,45 @@ static void limits_are_what_the_table_asks(void **state)
    assert_int_equal(limits->sampledImageStencilSampleCounts & counts, counts);
 }
 
+/* The structs of the extensions and of versions say the same. */
+static void subgroups_have_two_names(void **state)
+{
+   struct vk *vk = *state;
+   VkPhysicalDeviceSubgroupProperties first = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+   VkPhysicalDeviceVulkan11Properties second = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = &first};
+   VkPhysicalDeviceProperties2 properties = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &second};
+   vkGetPhysicalDeviceProperties2(vk->physical, &properties);
+   assert_int_equal(first.subgroupSize, second.subgroupSize);
+   assert_true(first.supportedOperations & VK_SUBGROUP_FEATURE_BASIC_BIT);
+   assert_int_equal(first.supportedOperations, second.subgroupSupportedOperations);
+   assert_int_equal(first.supportedStages, second.subgroupSupportedStages);
+   assert_int_equal(first.quadOperationsInAllStages, second.subgroupQuadOperationsInAllStages);
+}
+
+/* An optimal image may have all levels, whatever its format and use; its views may have a use that
+ * its own format has not. */
+static void images_have_levels_and_uses_of_their_views(void **state)
+{
+   struct vk *vk = *state;
+   VkImageFormatProperties out;
+   assert_vk(vkGetPhysicalDeviceImageFormatProperties(vk->physical, VK_FORMAT_R32_UINT,
+                                                      VK_IMAGE_TYPE_2D, VK_IMAGE_TILING_OPTIMAL,
+                                                      VK_IMAGE_USAGE_STORAGE_BIT, 0, &out));
+   assert_int_equal(1u << (out.maxMipLevels - 1), out.maxExtent.width);
+   const VkImageCreateFlags flags =
+      VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+   assert_vk(vkGetPhysicalDeviceImageFormatProperties(vk->physical, VK_FORMAT_R8G8B8A8_SRGB,
+                                                      VK_IMAGE_TYPE_2D, VK_IMAGE_TILING_OPTIMAL,
+                                                      VK_IMAGE_USAGE_STORAGE_BIT, flags, &out));
+   assert_int_equal(vkGetPhysicalDeviceImageFormatProperties(
+                       vk->physical, VK_FORMAT_R8G8B8A8_SRGB, VK_IMAGE_TYPE_2D,
+                       VK_IMAGE_TILING_OPTIMAL, VK_IMAGE_USAGE_STORAGE_BIT, 0, &out),
+                    VK_ERROR_FORMAT_NOT_SUPPORTED);
+}
+
 /* ---- queries ------------------------------------------------------------ */
 
 /* There is no feature for them, so a device without graphics makes them as well. */
@@ -89,6 +128,26 @@ static void denormals_become_zeros_where_a_shader_asks(void **state)
    assert_int_equal(words[3], bits_of(0x1.c3p-9f));
    vk_buffer_free(vk, &buffers[0]);
    vk_buffer_free(vk, &buffers[1]);
+   vk_kernel_free(vk, &kernel);
+}
+
+/* Workgroup memory begins at 0, which is no null pointer; elements without a stride are packed. */
+static void pointers_are_compared_and_subtracted(void **state)
+{
+   struct vk *vk = *state;
+   struct vk_kernel kernel = vk_kernel(vk, "vulkan/kernels/rules_pointers.spv", 1, 0);
+   struct vk_buffer words = vk_buffer(vk, 64);
+   VkDescriptorSet set = vk_set(vk, &kernel, &words, 1);
+   VkCommandBuffer commands = vk_begin(vk, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+   vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
+   vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout, 0, 1, &set, 0,
+                           NULL);
+   vkCmdDispatch(commands, 1, 1, 1);
+   vk_run(vk, commands);
+   assert_int_equal(words.words[0], 1);
+   assert_int_equal(words.words[1], 1);
+   assert_int_equal(words.words[2], 5);
+   vk_buffer_free(vk, &words);
    vk_kernel_free(vk, &kernel);
 }
 
@@ -258,8 +317,11 @@ AGX_TEST_FILE(void)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, vk_open, vk_close)
    const struct CMUnitTest tests[] = {
       CASE(limits_are_what_the_table_asks),
+      CASE(subgroups_have_two_names),
+      CASE(images_have_levels_and_uses_of_their_views),
       CASE(pools_of_occlusion_queries_can_be_made),
       CASE(denormals_become_zeros_where_a_shader_asks),
+      CASE(pointers_are_compared_and_subtracted),
       CASE(usage_counts_what_other_instances_allocate),
       cmocka_unit_test(images_that_are_not_there_are_zeros),
    };

@@ -50,8 +50,11 @@ static void read_null(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    const uint8_t *bits = agxc_spv_scalar_bits(s, type);
    struct agxc_ref *refs = agxc_spv_refs(s, type->scalars);
+   /* Workgroup memory begins at 0, so its null pointer is another number. */
+   const bool is_shared =
+      type->kind == AGXC_SPV_POINTER && type->storage == SpvStorageClassWorkgroup;
    for (uint32_t i = 0; i < type->scalars; i++)
-      refs[i] = agxc_imm(0, bits[i]);
+      refs[i] = agxc_imm(is_shared ? agx_bits(bits[i]) : 0, bits[i]);
    agxc_spv_define(s, in, refs);
 }
 

@@ -272,9 +272,11 @@ void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "result type %u", result->id);
    bool is_shared = type->storage == SpvStorageClassWorkgroup;
    bool is_packed = is_shared && !s->shared_blocks;
-   uint32_t stride_B = is_packed ? agxc_spv_packed_stride(type->elem) : type->stride_B;
+   /* Without a stride of the pointer's, elements lie one behind the other. */
+   uint32_t stride_B =
+      is_packed || !type->stride_B ? agxc_spv_packed_stride(type->elem) : type->stride_B;
    if (!stride_B)
-      agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
+      agxc_spv_invalid(s, "pointer type %u to nothing", type->id);
    unsigned bits = is_shared ? 32 : 64;
    struct agxc_ref from = agxc_spv_resize(s, b[part], bits, false);
    struct agxc_ref to = agxc_spv_resize(s, a[part], bits, false);
