@@ -98,6 +98,19 @@ static void add_wait(struct submission *s, const VkSemaphoreSubmitInfo *info)
    semaphore->permanent.core = NULL;
 }
 
+/* A batch may give a timeline several values at once: the last is what it has then. The HAL takes a
+ * semaphore once. */
+static bool raise_signal(struct submission *s, const struct agx_op *op,
+                         const struct agx_semaphore *semaphore, uint64_t value)
+{
+   for (uint32_t i = (uint32_t)(op->signals - s->points); i < s->point_count; i++)
+      if (s->points[i].semaphore == semaphore) {
+         s->points[i].value = AGXVK_MAX(s->points[i].value, value);
+         return true;
+      }
+   return false;
+}
+
 static void add_signal(struct submission *s, struct agx_op *op, const VkSemaphoreSubmitInfo *info)
 {
    struct agxvk_semaphore *semaphore = agxvk_semaphore_of(info->semaphore);
@@ -106,6 +119,8 @@ static void add_signal(struct submission *s, struct agx_op *op, const VkSemaphor
       touch(s, semaphore);
       value = semaphore->payload.value = (agxvk_payload_last(&semaphore->payload) + 1) | 1;
    }
+   if (raise_signal(s, op, semaphore->payload.core, value))
+      return;
    add_point(s, semaphore->payload.core, value);
    op->signal_count++;
 }

@@ -151,6 +151,35 @@ static void pointers_are_compared_and_subtracted(void **state)
    vk_kernel_free(vk, &kernel);
 }
 
+/* ---- submission --------------------------------------------------------- */
+
+/* A batch may signal a timeline more than once. */
+static void a_batch_gives_a_timeline_its_largest_value(void **state)
+{
+   struct vk *vk = *state;
+   const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                           .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+   const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                       .pNext = &type};
+   VkSemaphore semaphore;
+   uint64_t value = 0;
+   assert_vk(vkCreateSemaphore(vk->device, &info, NULL, &semaphore));
+   const VkSemaphoreSubmitInfo signals[] = {
+      {VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO, NULL, semaphore, 2,
+       VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, 0},
+      {VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO, NULL, semaphore, 5,
+       VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, 0},
+   };
+   const VkSubmitInfo2 batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .signalSemaphoreInfoCount = 2,
+                                .pSignalSemaphoreInfos = signals};
+   assert_vk(vkQueueSubmit2(vk->queue, 1, &batch, VK_NULL_HANDLE));
+   assert_vk(vkQueueWaitIdle(vk->queue));
+   assert_vk(vkGetSemaphoreCounterValue(vk->device, semaphore, &value));
+   assert_int_equal(value, 5);
+   vkDestroySemaphore(vk->device, semaphore, NULL);
+}
+
 /* ---- memory ------------------------------------------------------------- */
 
 static VkDeviceSize memory_used(const struct vk *vk)
@@ -322,6 +351,7 @@ AGX_TEST_FILE(void)
       CASE(pools_of_occlusion_queries_can_be_made),
       CASE(denormals_become_zeros_where_a_shader_asks),
       CASE(pointers_are_compared_and_subtracted),
+      CASE(a_batch_gives_a_timeline_its_largest_value),
       CASE(usage_counts_what_other_instances_allocate),
       cmocka_unit_test(images_that_are_not_there_are_zeros),
    };
